@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -77,9 +78,7 @@ TEST(FrictionScales, ScaleWithTheSizeOfTheRig) {
     rig.b = 1e-3 * size;
     Mechanism mechanism = pendulum_of(rig);
     mechanism.parameter(0, BodyParameter::kMass).value = rig.m;
-    mechanism.parameter(0, BodyParameter::kJxx).value = rig.J;
-    mechanism.parameter(0, BodyParameter::kJyy).value = rig.J;
-    mechanism.parameter(0, BodyParameter::kJzz).value = 1.2 * rig.J;
+    set_inertia(mechanism, 0, {rig.J, rig.J, 1.2 * rig.J});
     mechanism.joint_parameter(0, JointParameter::kViscous).value = 0.0;
     const auto scales =
         estimate_friction_scales(mechanism, {swing(rig, "a", 1.5, 600, 5e-3, 1e-4, 1)}, {});

@@ -6,6 +6,7 @@
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "tests/estimator/calibrate/sensed_furuta.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/note_text.hpp"
 
@@ -103,9 +104,7 @@ Mechanism two_wheels() {
                        .motor = {.present = true}}};
   make_parameters(mechanism);
   for (int j = 0; j < 2; ++j) {
-    mechanism.parameter(j, BodyParameter::kJyy).value = 0.01;
-    mechanism.parameter(j, BodyParameter::kJxx).value = 0.01;
-    mechanism.parameter(j, BodyParameter::kJzz).value = 0.01;
+    set_inertia(mechanism, j, {0.01, 0.01, 0.01});
     mechanism.joint_parameter(j, JointParameter::kViscous).value = 0.02;
     mechanism.joint_parameter(j, JointParameter::kMotorGain).value = 0.1;
   }

@@ -7,6 +7,7 @@
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
 #include "tests/estimator/inertial_sensor.hpp"
 #include "tests/estimator/newton_loads.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace estimator {
 namespace {
@@ -50,9 +51,7 @@ Mechanism skew_tree() {
   }
   for (int b = 0; b < 3; ++b) {
     mechanism.parameter(b, BodyParameter::kMass).value = 0.5 + b;
-    mechanism.parameter(b, BodyParameter::kJxx).value = 0.02;
-    mechanism.parameter(b, BodyParameter::kJyy).value = 0.03;
-    mechanism.parameter(b, BodyParameter::kJzz).value = 0.025;
+    set_inertia(mechanism, b, {0.02, 0.03, 0.025});
     mechanism.parameter(b, BodyParameter::kJxy).value = 0.003;
   }
   mechanism.joint_parameter(1, JointParameter::kMotorGain).value = 2.0;

@@ -219,10 +219,7 @@ TEST(Joints, TwoWeldedHalvesEqualTheRod) {
   make_parameters(halves);
   const auto rod = [&](Mechanism& mechanism, int body, double m, double l) {
     mechanism.parameter(body, BodyParameter::kMass).value = m;
-    for (const BodyParameter across : {BodyParameter::kJyy, BodyParameter::kJzz}) {
-      mechanism.parameter(body, across).value = m * l * l / 12.0;
-    }
-    mechanism.parameter(body, BodyParameter::kJxx).value = 1e-6;
+    set_inertia(mechanism, body, {1e-6, m * l * l / 12.0, m * l * l / 12.0});
   };
   rod(whole, 0, mass, length);
   whole.joint_parameter(0, JointParameter::kPointBx).value = -length / 2;

@@ -44,7 +44,8 @@ TEST(LoopClosure, ReportsASingularConfiguration) {
   Mechanism mechanism = moving_four_bar();
   const double a[] = {0.0, 0.05, 0.15, 0.3}, b[] = {-0.05, -0.15, 0.05, -0.05};
   for (int j = 0; j < 4; ++j) {
-    set_points(mechanism, j, a[j] * Eigen::Vector3d::UnitX(), b[j] * Eigen::Vector3d::UnitX());
+    set_joint_points(mechanism, j, a[j] * Eigen::Vector3d::UnitX(),
+                     b[j] * Eigen::Vector3d::UnitX());
   }
   LoopClosure closure(mechanism);
   const auto pose = [](double crank) { return Eigen::Vector4d(crank, -crank, crank, crank); };

@@ -224,9 +224,9 @@ TEST(LoopMotion, ASliderCrankFollowsLagrangesEquation) {
   set_body(mechanism, 0, 0.2, {1.0, 1.0, 2e-4});
   set_body(mechanism, 1, 0.1, {1.0, 1.0, 5e-4});
   set_body(mechanism, 2, 0.3, {1.0, 1.0, 1.0});
-  set_points(mechanism, 0, Vector3d::Zero(), -0.4 * r * x);
-  set_points(mechanism, 1, 0.6 * r * x, -0.5 * l * x);
-  set_points(mechanism, 2, 0.5 * l * x, Vector3d::Zero());
+  set_joint_points(mechanism, 0, Vector3d::Zero(), -0.4 * r * x);
+  set_joint_points(mechanism, 1, 0.6 * r * x, -0.5 * l * x);
+  set_joint_points(mechanism, 2, 0.5 * l * x, Vector3d::Zero());
   add_friction(mechanism, 1e-3, 0.0);
   const OneFreedom freedom = freedom_of(mechanism, {0, 1, 2}, [=](double crank) {
     const Vector3d A(r * std::cos(crank), r * std::sin(crank), 0.0);
@@ -259,12 +259,12 @@ TEST(LoopMotion, ASpatialLoopFollowsLagrangesEquation) {
   set_body(mechanism, 0, 0.2, {2e-4, 2e-4, 3e-4});
   set_body(mechanism, 2, 0.15, {5e-5, 1e-3, 1.02e-3});
   set_body(mechanism, 5, 0.25, {6e-4, 1e-4, 6e-4});
-  set_points(mechanism, 0, Vector3d::Zero(), -0.5 * r * x);
-  set_points(mechanism, 1, 0.5 * r * x, Vector3d::Zero());
-  set_points(mechanism, 2, Vector3d::Zero(), -0.4 * l * x);
-  set_points(mechanism, 3, 0.6 * l * x, Vector3d::Zero());
-  set_points(mechanism, 5, Vector3d::Zero(), 0.5 * q * y);
-  set_points(mechanism, 6, C, -0.5 * q * y);
+  set_joint_points(mechanism, 0, Vector3d::Zero(), -0.5 * r * x);
+  set_joint_points(mechanism, 1, 0.5 * r * x, Vector3d::Zero());
+  set_joint_points(mechanism, 2, Vector3d::Zero(), -0.4 * l * x);
+  set_joint_points(mechanism, 3, 0.6 * l * x, Vector3d::Zero());
+  set_joint_points(mechanism, 5, Vector3d::Zero(), 0.5 * q * y);
+  set_joint_points(mechanism, 6, C, -0.5 * q * y);
   for (const int j : {0, 1, 2, 6}) {
     mechanism.joint_parameter(j, JointParameter::kViscous).value = 1e-3 * (1 + j);
   }
@@ -313,8 +313,8 @@ TEST(LoopMotion, MimicJointsFollowLagrangesEquation) {
   set_body(mechanism, 0, 0.3, {1.0, 1.0, 1.0});
   set_body(mechanism, 1, 0.2, {1.0, 1.0, 4e-4});
   set_body(mechanism, 2, 0.1, {1.0, 1.0, 3e-4});
-  set_points(mechanism, 1, Vector3d::Zero(), -0.05 * x);
-  set_points(mechanism, 2, 0.05 * x, -0.08 * x);
+  set_joint_points(mechanism, 1, Vector3d::Zero(), -0.05 * x);
+  set_joint_points(mechanism, 2, 0.05 * x, -0.08 * x);
   add_friction(mechanism, 4e-4, 3e-3);
   const OneFreedom freedom = freedom_of(mechanism, {0, 1, 2}, [=](double angle) {
     const double turn = gear * angle + before, way = rack * turn + from;

@@ -30,22 +30,9 @@ inline Joint joint(const std::string& name, int a, int b, const Eigen::Vector3d&
   return joint;
 }
 
-inline void set_points(Mechanism& mechanism, int j, const Eigen::Vector3d& on_a,
-                       const Eigen::Vector3d& on_b) {
-  for (int i = 0; i < 3; ++i) {
-    const auto quantity = [i](JointParameter first) {
-      return static_cast<JointParameter>(static_cast<int>(first) + i);
-    };
-    mechanism.joint_parameter(j, quantity(JointParameter::kPointAx)).value = on_a[i];
-    mechanism.joint_parameter(j, quantity(JointParameter::kPointBx)).value = on_b[i];
-  }
-}
-
 inline void set_body(Mechanism& mechanism, int body, double mass, const Eigen::Vector3d& moments) {
   mechanism.parameter(body, BodyParameter::kMass).value = mass;
-  mechanism.parameter(body, BodyParameter::kJxx).value = moments.x();
-  mechanism.parameter(body, BodyParameter::kJyy).value = moments.y();
-  mechanism.parameter(body, BodyParameter::kJzz).value = moments.z();
+  set_inertia(mechanism, body, moments);
 }
 
 inline constexpr double kCrank = 0.1, kCoupler = 0.28, kRocker = 0.2, kGroundLink = 0.3;
@@ -62,10 +49,10 @@ inline Mechanism moving_four_bar() {
   set_body(mechanism, 0, 0.15, {1.0, 1.0, 1.3e-4});
   set_body(mechanism, 1, 0.25, {1.0, 1.0, 1.6e-3});
   set_body(mechanism, 2, 0.2, {1.0, 1.0, 6.7e-4});
-  set_points(mechanism, 0, Eigen::Vector3d::Zero(), -0.5 * kCrank * x);
-  set_points(mechanism, 1, 0.5 * kCrank * x, {-0.5 * kCoupler, kOff, 0.0});
-  set_points(mechanism, 2, {0.5 * kCoupler, kOff, 0.0}, 0.5 * kRocker * x);
-  set_points(mechanism, 3, kGroundLink * x, -0.5 * kRocker * x);
+  set_joint_points(mechanism, 0, Eigen::Vector3d::Zero(), -0.5 * kCrank * x);
+  set_joint_points(mechanism, 1, 0.5 * kCrank * x, {-0.5 * kCoupler, kOff, 0.0});
+  set_joint_points(mechanism, 2, {0.5 * kCoupler, kOff, 0.0}, 0.5 * kRocker * x);
+  set_joint_points(mechanism, 3, kGroundLink * x, -0.5 * kRocker * x);
   return mechanism;
 }
 
@@ -108,11 +95,11 @@ inline Mechanism five_bar() {
   make_parameters(mechanism);
   const double mass[] = {0.12, 0.1, 0.11, 0.13}, inertia[] = {1.4e-4, 2.7e-4, 1.5e-4, 2.5e-4};
   for (int i = 0; i < 4; ++i) set_body(mechanism, i, mass[i], {1.0, 1.0, inertia[i]});
-  set_points(mechanism, 0, Eigen::Vector3d::Zero(), -0.06 * x);
-  set_points(mechanism, 1, 0.06 * x, -0.09 * x);
-  set_points(mechanism, 2, 0.14 * x, -0.06 * x);
-  set_points(mechanism, 3, 0.06 * x, -0.09 * x);
-  set_points(mechanism, 4, 0.09 * x, 0.09 * x);
+  set_joint_points(mechanism, 0, Eigen::Vector3d::Zero(), -0.06 * x);
+  set_joint_points(mechanism, 1, 0.06 * x, -0.09 * x);
+  set_joint_points(mechanism, 2, 0.14 * x, -0.06 * x);
+  set_joint_points(mechanism, 3, 0.06 * x, -0.09 * x);
+  set_joint_points(mechanism, 4, 0.09 * x, 0.09 * x);
   for (const int j : {0, 2}) {
     mechanism.joint_parameter(j, JointParameter::kMotorGain).value = 0.05;
     mechanism.joint_parameter(j, JointParameter::kBackEmf).value = 0.1;

@@ -63,8 +63,10 @@ class FunctionProblem : public LeastSquaresProblem {
   Eigen::VectorXd parameter_values() const override { return x_; }
   Eigen::VectorXd lower_bounds() const override { return lower; }
   Eigen::VectorXd upper_bounds() const override { return upper; }
+  Eigen::VectorXd growth_limits() const override { return growth; }
 
   Eigen::VectorXd lower, upper;
+  Eigen::VectorXd growth;  ///< empty: not limited
   mutable int linearizations = 0;
   int candidates = 0;
   bool left_box = false;
@@ -402,6 +404,38 @@ TEST(LevenbergMarquardt, ConvergesImmediatelyFromTheOptimum) {
   const LmSummary summary = solve(problem);
   EXPECT_EQ(summary.termination, Termination::kGradientTolerance);
   EXPECT_EQ(summary.iterations, 0);
+}
+
+/// Values of one parameter, which a step may change by the factor `growth` at most, until it is
+/// close to the target.
+std::vector<double> way(double start, double target, double growth) {
+  FunctionProblem problem([=](const Eigen::VectorXd& x) { return vector({x[0] - target}); },
+                          [](const Eigen::VectorXd&) { return Eigen::MatrixXd::Ones(1, 1); },
+                          vector({start}));
+  problem.growth = vector({growth});
+  std::vector<double> values;
+  solve(problem, {}, [&](const IterationRecord& record) {
+    if (std::abs(record.parameters[0] - target) > 1e-3 * std::abs(target)) {
+      values.push_back(record.parameters[0]);
+    }
+  });
+  EXPECT_NEAR(problem.parameter_values()[0], target, 1e-6 * std::abs(target));
+  return values;
+}
+
+// Up and down by the factor, and no farther than the optimum. Without the limit a linear problem
+// would be solved at once.
+TEST(StepGrowth, LimitsStepsUpAndDown) {
+  EXPECT_EQ(way(1.0, 100.0, 4.0), (std::vector{1.0, 4.0, 16.0, 64.0}));
+  EXPECT_EQ(way(1.0, 0.01, 4.0), (std::vector{1.0, 0.25, 0.0625, 0.015625}));
+  EXPECT_EQ(way(1.0, 3.9, 4.0), (std::vector{1.0}));
+}
+
+// From zero or below there is no factor to limit.
+TEST(StepGrowth, LimitsNoStepsFromZeroOrBelow) {
+  EXPECT_EQ(way(1.0, 100.0, HUGE_VAL), (std::vector{1.0}));
+  EXPECT_EQ(way(0.0, 100.0, 4.0), (std::vector{0.0}));
+  EXPECT_EQ(way(-1.0, 100.0, 4.0), (std::vector{-1.0}));
 }
 
 }  // namespace
