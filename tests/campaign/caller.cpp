@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <filesystem>
+#include <sstream>
 #include <thread>
 
 #include "tests/integration/child_process.hpp"
@@ -51,6 +53,25 @@ void repeat(Caller& caller, const std::string& failure, const Attempt& attempt) 
     pause(50);
   }
   if (!caller.service().dead()) caller.fail(failure + ": " + brief(reply));
+}
+
+// A table of a pendulum that swings.
+std::string pendulum_swing() {
+  constexpr double kPeriod_s = 4e-3, kDuration_s = 3.0;
+  constexpr double kStiffness = 80.0, kDamping = 0.06;  // over the inertia
+  constexpr int kStepsPerSample = 10;
+  double angle_rad = 1.0, speed = 0.0;
+  std::ostringstream table;
+  table << "t_s,theta1_rad\n";
+  for (int k = 0; k * kPeriod_s < kDuration_s; ++k) {
+    table << k * kPeriod_s << ',' << angle_rad << '\n';
+    for (int step = 0; step < kStepsPerSample; ++step) {
+      constexpr double h = kPeriod_s / kStepsPerSample;
+      speed -= h * (kStiffness * std::sin(angle_rad) + kDamping * speed);
+      angle_rad += h * speed;
+    }
+  }
+  return table.str();
 }
 
 }  // namespace
@@ -197,6 +218,14 @@ void expect_stored(Caller& caller, const std::string& session_id, std::uint64_t 
   if (!all) caller.ledger().fail(session_id + ": is stored as something else than was sent");
   caller.count(what, stored->samples.size());
   delete_session(caller, session_id);
+}
+
+bool upload_pendulum(Caller& caller, const std::string& session_id) {
+  static const std::string kTable = pendulum_swing();
+  const ServiceReply opened = caller.ask(upload_request(session_id, kTable.size(), "swing.csv"));
+  if (opened.upload_state().complete()) return true;
+  return opened.has_upload_state() &&
+         caller.ask(part_request(session_id, 0, kTable)).upload_state().complete();
 }
 
 }  // namespace campaign

@@ -99,4 +99,7 @@ std::optional<proto::Recording> wait_for_recording(Caller& caller, const std::st
 void expect_stored(Caller& caller, const std::string& session_id, std::uint64_t sample_count,
                    const std::string& what);
 
+/// Uploads the swing of a pendulum as a session. False if the service disappeared or is full.
+bool upload_pendulum(Caller& caller, const std::string& session_id);
+
 }  // namespace campaign

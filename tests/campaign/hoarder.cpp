@@ -7,7 +7,6 @@
 #include <optional>
 #include <random>
 
-#include "tests/campaign/pendulum_recording.hpp"
 
 namespace campaign {
 namespace {

@@ -20,7 +20,6 @@
 #include "proto/rig.pb.h"
 #include "proto/scenario.pb.h"
 #include "proto/stream/service_limits.hpp"
-#include "tests/campaign/pendulum_recording.hpp"
 #include "tests/integration/child_process.hpp"
 #include "tests/proto/schema_fields.hpp"
 #include "tests/support/source_folder.hpp"

@@ -52,7 +52,8 @@ void write_numpy(const std::string& folder) {
 bool write_bag(const std::string& path) {
   std::filesystem::remove(path);
   samples::SqliteBagWriter bag(path);
-  for (int k = 0; k < 4; ++k) bag.add_message(k, samples::make_joint_state(1000 + k, 0.1 * k, 0.0));
+  for (int k = 0; k < 4; ++k)
+    bag.add_message(k, samples::encode_joint_state(samples::arm_state(1000 + k, 0.1 * k)));
   return bag.is_fine();
 }
 

@@ -2,46 +2,74 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <string>
-#include <string_view>
+#include <vector>
 
+#include "proto/recording/joint_state.hpp"
 #include "proto/recording/mcap/byte_cursor.hpp"
 
 namespace test_support {
 
-/// Returns a sensor_msgs/msg/JointState in plain little-endian CDR, with one joint "arm".
-inline proto::Bytes make_joint_state(std::int64_t stamp_ns, double position, double effort) {
-  proto::Bytes bytes = {0, 1, 0, 0};
-  const auto align = [&](std::size_t size) {
-    while ((bytes.size() - 4) % size != 0) bytes.push_back(0);
-  };
-  const auto put_text = [&](std::string_view text) {
-    align(4);
-    proto::put(bytes, static_cast<std::uint32_t>(text.size() + 1));
-    proto::append_bytes(bytes, proto::as_bytes(text));
-    bytes.push_back(0);
-  };
-  const auto put_number = [&](double number) {
-    align(4);
-    proto::put(bytes, std::uint32_t{1});
-    align(8);
-    std::uint64_t bits = 0;
-    static_assert(sizeof(bits) == sizeof(number));
-    __builtin_memcpy(&bits, &number, sizeof(bits));
-    proto::put(bytes, bits);
-  };
-  proto::put(bytes, static_cast<std::uint32_t>(stamp_ns / 1'000'000'000));
-  proto::put(bytes, static_cast<std::uint32_t>(stamp_ns % 1'000'000'000));
-  put_text("base");
-  align(4);
-  proto::put(bytes, std::uint32_t{1});
-  put_text("arm");
-  put_number(position);
-  align(4);
-  proto::put(bytes, std::uint32_t{0});  // velocities
-  put_number(effort);
-  return bytes;
+/// Plain CDR, written according to its specification.
+class CdrWriter {
+ public:
+  explicit CdrWriter(bool little_endian) : little_(little_endian) {}
+
+  template <typename Number>
+  void put(Number number) {
+    while (bytes_.size() % sizeof(Number) != 0) bytes_.push_back(0);
+    std::uint8_t raw[sizeof(Number)];
+    std::memcpy(raw, &number, sizeof(Number));
+    if (little_ != (std::endian::native == std::endian::little)) {
+      std::reverse(std::begin(raw), std::end(raw));
+    }
+    for (const std::uint8_t byte : raw) bytes_.push_back(byte);
+  }
+  void append_text(const std::string& text) {
+    put(static_cast<std::uint32_t>(text.size() + 1));
+    bytes_.insert(bytes_.end(), text.begin(), text.end());
+    bytes_.push_back(0);
+  }
+  void put_numbers(const std::vector<double>& numbers) {
+    put(static_cast<std::uint32_t>(numbers.size()));
+    for (const double number : numbers) put(number);
+  }
+  proto::Bytes message() const {
+    proto::Bytes all = {0, static_cast<std::uint8_t>(little_ ? 1 : 0), 0, 0};
+    for (const std::uint8_t byte : bytes_) all.push_back(byte);
+    return all;
+  }
+
+ private:
+  bool little_;
+  proto::Bytes bytes_;
+};
+
+/// Returns a sensor_msgs/msg/JointState in plain CDR.
+inline proto::Bytes encode_joint_state(const proto::JointState& state, bool little_endian = true) {
+  CdrWriter writer(little_endian);
+  writer.put(static_cast<std::int32_t>(state.stamp_ns / 1'000'000'000));
+  writer.put(static_cast<std::uint32_t>(state.stamp_ns % 1'000'000'000));
+  writer.append_text("base");
+  writer.put(static_cast<std::uint32_t>(state.names.size()));
+  for (const std::string& name : state.names) writer.append_text(name);
+  writer.put_numbers(state.positions);
+  writer.put_numbers(state.velocities);
+  writer.put_numbers(state.efforts);
+  return writer.message();
+}
+
+/// Returns a state of one joint "arm".
+inline proto::JointState arm_state(std::int64_t stamp_ns, double position) {
+  return {.stamp_ns = stamp_ns,
+          .names = {"arm"},
+          .positions = {position},
+          .velocities = {},
+          .efforts = {0.0}};
 }
 
 /// A bag in the form of rosbag2_storage_sqlite3, with the topics /joint_states and /rosout.

@@ -1,15 +1,14 @@
+// Joint states in ROS 2 bags: MCAP files, and SQLite files (.db3), the default before Iron.
 #include "proto/recording/joint_state.hpp"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <random>
 
 #include "proto/recording/mcap/mcap_writer.hpp"
 #include "service/recordings/formats/recording_file.hpp"
+#include "tests/proto/bag_sample.hpp"
 #include "tests/proto/mcap_compress.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
@@ -20,54 +19,6 @@ namespace {
 using namespace test_support;
 using proto::JointState;
 
-/// Plain CDR, written according to its specification.
-class CdrWriter {
- public:
-  explicit CdrWriter(bool little_endian) : little_(little_endian) {}
-
-  template <typename Number>
-  void put(Number number) {
-    while (bytes_.size() % sizeof(Number) != 0) bytes_.push_back(0);
-    std::uint8_t raw[sizeof(Number)];
-    std::memcpy(raw, &number, sizeof(Number));
-    if (little_ != (std::endian::native == std::endian::little)) {
-      std::reverse(std::begin(raw), std::end(raw));
-    }
-    for (const std::uint8_t byte : raw) bytes_.push_back(byte);
-  }
-  void append_text(const std::string& text) {
-    put(static_cast<std::uint32_t>(text.size() + 1));
-    bytes_.insert(bytes_.end(), text.begin(), text.end());
-    bytes_.push_back(0);
-  }
-  void put_numbers(const std::vector<double>& numbers) {
-    put(static_cast<std::uint32_t>(numbers.size()));
-    for (const double number : numbers) put(number);
-  }
-  std::vector<std::uint8_t> message() const {
-    std::vector<std::uint8_t> all = {0, static_cast<std::uint8_t>(little_ ? 1 : 0), 0, 0};
-    for (const std::uint8_t byte : bytes_) all.push_back(byte);
-    return all;
-  }
-
- private:
-  bool little_;
-  std::vector<std::uint8_t> bytes_;
-};
-
-std::vector<std::uint8_t> encode(const JointState& state, bool little_endian = true) {
-  CdrWriter writer(little_endian);
-  writer.put(static_cast<std::int32_t>(state.stamp_ns / 1'000'000'000));
-  writer.put(static_cast<std::uint32_t>(state.stamp_ns % 1'000'000'000));
-  writer.append_text("base");
-  writer.put(static_cast<std::uint32_t>(state.names.size()));
-  for (const std::string& name : state.names) writer.append_text(name);
-  writer.put_numbers(state.positions);
-  writer.put_numbers(state.velocities);
-  writer.put_numbers(state.efforts);
-  return writer.message();
-}
-
 const JointState kState = {.stamp_ns = 1'700'000'000'123'456'789,
                            .names = {"arm", "pendulum"},
                            .positions = {0.25, -1.0 / 3.0},
@@ -76,7 +27,7 @@ const JointState kState = {.stamp_ns = 1'700'000'000'123'456'789,
 
 TEST(JointStateCdr, ReadsBothByteOrders) {
   for (const bool little : {true, false}) {
-    const auto state = proto::parse_joint_state(encode(kState, little));
+    const auto state = proto::parse_joint_state(encode_joint_state(kState, little));
     ASSERT_TRUE(state.has_value());
     EXPECT_EQ(state->stamp_ns, kState.stamp_ns);
     EXPECT_EQ(state->names, kState.names);
@@ -88,7 +39,7 @@ TEST(JointStateCdr, ReadsBothByteOrders) {
 
 // A truncated message is refused, and no altered byte breaks the reader.
 TEST(JointStateCdr, ResistsDamage) {
-  const std::vector<std::uint8_t> whole = encode(kState);
+  const std::vector<std::uint8_t> whole = encode_joint_state(kState);
   for (std::size_t size = 0; size < whole.size(); ++size) {
     EXPECT_FALSE(proto::parse_joint_state({whole.data(), size}).has_value()) << size;
   }
@@ -108,7 +59,7 @@ TEST(JointStateCdr, ResistsDamage) {
   EXPECT_FALSE(proto::parse_joint_state(other).has_value());
   JointState fewer = kState;
   fewer.positions.pop_back();
-  EXPECT_FALSE(proto::parse_joint_state(encode(fewer)).has_value());
+  EXPECT_FALSE(proto::parse_joint_state(encode_joint_state(fewer)).has_value());
 }
 
 class Bag : public ::testing::Test {
@@ -140,7 +91,7 @@ class Bag : public ::testing::Test {
       channels.push_back(writer.add_channel(topic, "cdr", schema, "ros2msg", {}));
     }
     for (std::size_t k = 0; k < states.size(); ++k) {
-      const std::vector<std::uint8_t> bytes = encode(states[k], k % 2 == 0);
+      const std::vector<std::uint8_t> bytes = encode_joint_state(states[k], k % 2 == 0);
       proto::McapMessage message;
       message.channel_id = channels[k % channels.size()];
       message.sequence = static_cast<std::uint32_t>(k);
@@ -333,6 +284,94 @@ TEST_F(Bag, IsRefusedInOneSentence) {
   expect_parts(
       refused(write("else.mcap", swing("1", "2"), {"/tf"}, "tf2_msgs/msg/TFMessage"), rig()),
       {"else.mcap: "});
+}
+
+constexpr int kMessages = 400;
+
+double bag_angle(int k) { return 0.4 * std::sin(0.03 * k); }
+
+Rig bag_rig() {
+  return parse_rig("rig.textproto", R"(
+    body { name: "rod" mass { value: 0.5 }
+      inertia { xx { value: 0.02 } yy { value: 0.02 } zz { value: 0.02 } } }
+    joint { name: "arm"
+      parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
+      child { body: "rod" point { y { value: 0.2 } } axis { z: 1 } zero_direction { y: -1 } }
+      friction { viscous { value: 1e-4 free: true } } encoder {} }
+    gravity { magnitude { value: 9.81 } })");
+}
+
+std::string write_bag(const TemporaryFolder& folder, const std::string& name) {
+  const std::string path = folder.file(name);
+  SqliteBagWriter bag(path);
+  bag.run("BEGIN");
+  for (int k = 0; k < kMessages; ++k) {
+    const std::int64_t time_ns = 1'700'000'000'000'000'000 + 5'000'000 * std::int64_t{k};
+    bag.add_message(time_ns + 100, encode_joint_state(arm_state(time_ns, bag_angle(k))));
+  }
+  bag.run("COMMIT");
+  EXPECT_TRUE(bag.is_fine());
+  return path;
+}
+
+// The content decides, whatever the name, also with characters that SQLite reads in addresses.
+TEST(SqliteBag, IsReadLikeMcap) {
+  const TemporaryFolder folder;
+  for (const char* name : {"run.db3", "100% #1?.bag"}) {
+    const std::string path = write_bag(folder, name);
+    EXPECT_EQ(detect_file_format(path), RecordingFileFormat::kJointState);
+    const ImportedRecording imported = import_recording(path, bag_rig());
+    ASSERT_EQ(imported.recording.segments.size(), 1U);
+    const estimator::Segment& segment = imported.recording.segments.front();
+    ASSERT_EQ(segment.angles.rows(), kMessages);
+    EXPECT_NEAR(segment.period, 0.005, 1e-9);
+    EXPECT_NEAR(segment.angles(50, 0), bag_angle(50), 1e-12);
+  }
+}
+
+TEST(SqliteBag, OfOtherTopicsIsRefusedWithTheirNames) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("run.db3");
+  { const SqliteBagWriter bag(path, "std_msgs/msg/Float64"); }
+  expect_parts(refusal([&] { (void)import_recording(path, bag_rig()); }),
+               {"run.db3", "no topic of the type sensor_msgs/msg/JointState",
+                "/joint_states (std_msgs/msg/Float64)", "/rosout"});
+}
+
+TEST(SqliteBag, OfAnotherProgramIsRefused) {
+  const TemporaryFolder folder;
+  sqlite3* database = nullptr;
+  sqlite3_open(folder.file("other.db3").c_str(), &database);
+  sqlite3_exec(database, "CREATE TABLE rows(x)", nullptr, nullptr, nullptr);
+  sqlite3_close(database);
+  expect_parts(refusal([&] { (void)import_recording(folder.file("other.db3"), bag_rig()); }),
+               {"other.db3: is not a ROS 2 bag", "\"topics\"", "ros2 bag convert"});
+}
+
+// A view may compute for ever.
+TEST(SqliteBag, EndsWithinItsBudget) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("endless.db3");
+  {
+    SqliteBagWriter bag(path);
+    bag.run("DROP TABLE messages");
+    bag.run(
+        "CREATE VIEW messages AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+        "SELECT 2 AS topic_id, i AS timestamp, x'00' AS data FROM n WHERE i < 0");
+    EXPECT_TRUE(bag.is_fine());
+  }
+  expect_parts(refusal([&] { (void)import_recording(path, bag_rig()); }),
+               {"endless.db3: is not a ROS 2 bag"});
+}
+
+TEST(SqliteBag, ThatTheRecorderDidNotCloseIsRefused) {
+  const TemporaryFolder folder;
+  const std::string path = write_bag(folder, "run.db3");
+  folder.write("run.db3-wal", "");
+  EXPECT_NO_THROW((void)import_recording(path, bag_rig())) << "an empty file holds nothing";
+  folder.write("run.db3-wal", "pages");
+  expect_parts(refusal([&] { (void)import_recording(path, bag_rig()); }),
+               {"run.db3: the recorder did not close the bag", "wal_checkpoint"});
 }
 
 }  // namespace
