@@ -81,10 +81,7 @@ std::vector<double> column_of(const Struct& data, int column) {
 
 /// 10 s at 1 kHz with a missing second and one spike.
 Chart recorded() {
-  Chart chart;
-  chart.title = "Joint 1";
-  chart.x_label = "time [s]";
-  chart.y_label = "angle [rad]";
+  Chart chart{.title = "Joint 1", .x_label = "time [s]", .y_label = "angle [rad]"};
   ChartSeries series{"measured", "measured", {}, {}};
   for (int k = 0; k <= 10000; ++k) {
     series.x.push_back(2.0 + 0.001 * k);
@@ -304,11 +301,8 @@ std::vector<std::string> matches(const std::string& text, const std::string& pat
 
 /// The plot of one parameter, whose only piece is as far from it as requested.
 std::string forest_of(double value, double half_width) {
-  estimator::ParameterEstimate estimate;
-  estimate.name = "B.m";
-  estimate.unit = "kg";
-  estimate.value = value;
-  estimate.half_interval = half_width;
+  estimator::ParameterEstimate estimate{
+      .name = "B.m", .unit = "kg", .value = value, .half_interval = half_width};
   estimator::RecordingPartEstimate piece;
   piece.values = Eigen::VectorXd::Constant(1, value);
   piece.standard_deviations = Eigen::VectorXd::Constant(1, half_width / 2.0);

@@ -36,10 +36,7 @@ void write_run(const std::string& path, bool released = true,
       path, {.joints = {"2", "1"}, .slides = slides, .epoch_unix_ns = 0, .facts = {}});
   ASSERT_TRUE(writer.ok()) << writer.error().detail;
   const auto add_event = [&](double time_s, const std::string& phase) {
-    proto::Event event;
-    event.timestamp_s = time_s;
-    event.kind = proto::EventKind::kScenario;
-    event.name = phase;
+    proto::Event event{.timestamp_s = time_s, .kind = proto::EventKind::kScenario, .name = phase};
     ASSERT_TRUE(writer.value().write(event).ok());
   };
   add_event(0.0, "waiting for hold");

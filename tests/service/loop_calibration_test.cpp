@@ -429,10 +429,7 @@ TEST(SingularLoop, ARecordingThroughItIsCalibrated) {
                      "noise { angle_standard_deviation_rad: 1e-3 seed: 3 }",
                      rig);
   const SimulatedRun run = simulate(rig, scenario, 2.5e-4, nullptr, Integrator::kPhysical);
-  estimator::Segment segment;
-  segment.period = run.period;
-  segment.angles = run.angles;
-  segment.controls = run.controls;
+  estimator::Segment segment{.period = run.period, .angles = run.angles, .controls = run.controls};
   const estimator::Recording recording = {"release.csv", {segment}};
   estimator::Mechanism start = rig.mechanism;
   for (estimator::Parameter& parameter : start.parameters) {

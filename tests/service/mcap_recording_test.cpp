@@ -35,10 +35,7 @@ void write_recording(const std::string& path, int count, int skip_from = 0, int 
   auto writer = proto::RecordingWriter::create(path, kHeader);
   ASSERT_TRUE(writer.ok()) << writer.error().detail;
   for (const auto& [time_s, name] : phases) {
-    proto::Event event;
-    event.timestamp_s = time_s;
-    event.kind = proto::EventKind::kScenario;
-    event.name = name;
+    proto::Event event{.timestamp_s = time_s, .kind = proto::EventKind::kScenario, .name = name};
     ASSERT_TRUE(writer.value().write(event).ok());
   }
   if (trip_s >= 0.0) {

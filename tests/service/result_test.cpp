@@ -105,10 +105,8 @@ TEST(CalibrationJson, ContainsContradictions) {
 TEST(Results, HoldTiedParameters) {
   estimator::Calibration calibration = prepared_calibration();
   calibration.tied = {{"C.J", "kg·m²", 0.0071, 4e-5, 0.009, 1e-9, INFINITY, false, 8e-5}};
-  estimator::Parameter prior;
-  prior.name = "C.J";
-  prior.prior_mean = 0.007;
-  prior.prior_standard_deviation = 0.0003;
+  estimator::Parameter prior{
+      .name = "C.J", .prior_mean = 0.007, .prior_standard_deviation = 0.0003};
   calibration.mechanism.parameters = {prior};
   expect_parts(format_calibration(calibration, 0.25), {"C.J", "7.100", "0.040", "dependent"});
   const auto result =
@@ -152,10 +150,8 @@ estimator::Calibration correlated_calibration() {
   c.correlation = (Eigen::MatrixXd(2, 2) << 1.0, 0.8, 0.8, 1.0).finished();
   c.null_directions = {
       {estimator::Message(std::string("A.J and A.m trade off")), Eigen::Vector2d(2e-3, -1.0)}};
-  estimator::Parameter parameter;
-  parameter.name = "A.J";
-  parameter.prior_mean = 0.0045;
-  parameter.prior_standard_deviation = 0.0002;
+  estimator::Parameter parameter{
+      .name = "A.J", .prior_mean = 0.0045, .prior_standard_deviation = 0.0002};
   c.mechanism.parameters = {parameter};
   return c;
 }
@@ -223,11 +219,8 @@ TEST(CalibrationPage, DrawsTheSolvesOfAFitApartAndNamesTheStages) {
   c.refined = true;
   c.refinement_termination = estimator::Termination::kMaxIterations;
   const auto add = [&](int iteration, int solve, estimator::SolveKind kind) {
-    estimator::IterationRecord record;
-    record.iteration = iteration;
-    record.cost = 1.0 + iteration;
-    record.solve = solve;
-    record.kind = kind;
+    estimator::IterationRecord record{
+        .iteration = iteration, .cost = 1.0 + iteration, .solve = solve, .kind = kind};
     c.refinement_history.push_back(record);
   };
   for (const int k : {0, 1, 2}) add(k, 0, estimator::SolveKind::kSmoothedFriction);

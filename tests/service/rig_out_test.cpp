@@ -27,11 +27,7 @@ using estimator::ParameterEstimate;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 ParameterEstimate estimate(const std::string& name, double value, double deviation) {
-  ParameterEstimate made;
-  made.name = name;
-  made.value = value;
-  made.standard_deviation = deviation;
-  return made;
+  return {.name = name, .value = value, .standard_deviation = deviation};
 }
 
 CalibratedParameters calibrated(std::vector<ParameterEstimate> estimates,

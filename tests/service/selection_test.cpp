@@ -31,10 +31,8 @@ ImportedRecording two_segments() {
   imported.summary.file = "r.csv";
   imported.summary.period = 0.01;
   for (const double start : {0.0, 10.0}) {
-    estimator::Segment segment;
-    segment.start = start;
-    segment.period = 0.01;
-    segment.angles = Eigen::VectorXd::LinSpaced(100, 0.0, 99.0);
+    estimator::Segment segment{
+        .start = start, .period = 0.01, .angles = Eigen::VectorXd::LinSpaced(100, 0.0, 99.0)};
     segment.controls.resize(100, 0);
     imported.recording.segments.push_back(segment);
   }

@@ -128,10 +128,7 @@ RecordingFormat make_log_format() {
   RecordingFormat format;
   format.time_column = "t";
   for (const char* name : {"a", "b"}) {
-    EncoderColumn angle;
-    angle.column = name;
-    angle.joint = name;
-    angle.allow_missing = true;
+    EncoderColumn angle{.column = name, .joint = name, .allow_missing = true};
     format.angles.push_back(angle);
   }
   ControlColumn control;

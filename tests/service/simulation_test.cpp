@@ -382,12 +382,7 @@ TEST(SimulationTruth, HasTheParametersOfItsRigFile) {
 }
 
 estimator::ParameterEstimate estimate(const std::string& name, double value, double deviation) {
-  estimator::ParameterEstimate result;
-  result.name = name;
-  result.unit = "kg·m²";
-  result.value = value;
-  result.standard_deviation = deviation;
-  return result;
+  return {.name = name, .unit = "kg·m²", .value = value, .standard_deviation = deviation};
 }
 
 TEST(TruthTable, StatesErrorsInPercentAndInDeviations) {

@@ -1,6 +1,7 @@
 #include "tests/bench/optimize/chain_bench_problem.hpp"
 
 #include <algorithm>
+#include <random>
 
 namespace bench {
 

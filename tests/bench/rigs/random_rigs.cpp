@@ -179,10 +179,8 @@ double frequency(double weight, double inertia) {
 }
 
 void make_pendulum_rig(Draw& draw, RandomRig& rig) {
-  firmware_iface::sim::PendulumParameters truth;
-  truth.mass = draw.scale(0.03, 2.0);
-  truth.center_distance = draw.scale(0.04, 0.4);
-  truth.gravity = kGravity;
+  firmware_iface::sim::PendulumParameters truth{
+      .mass = draw.scale(0.03, 2.0), .center_distance = draw.scale(0.04, 0.4), .gravity = kGravity};
   const double point = truth.mass * truth.center_distance * truth.center_distance;
   truth.inertia = draw.scale(0.05, 1.0) * point;
   const double weight = truth.mass * truth.center_distance * kGravity;

@@ -10,12 +10,7 @@ namespace {
 
 ParameterEstimate parameter(const std::string& name, const std::string& unit, double value,
                             double deviation) {
-  ParameterEstimate estimate;
-  estimate.name = name;
-  estimate.unit = unit;
-  estimate.value = value;
-  estimate.standard_deviation = deviation;
-  return estimate;
+  return {.name = name, .unit = unit, .value = value, .standard_deviation = deviation};
 }
 
 /// Uncertainty of estimates whose relative errors are the sum of a common and an individual error.

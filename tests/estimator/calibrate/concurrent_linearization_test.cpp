@@ -25,10 +25,7 @@ TrajectoryData data() { return simulate_furuta(free_rig(), kNodes, kStep, 1e-3, 
 
 std::unique_ptr<LeastSquaresProblem> shooting() {
   const TrajectoryData recorded = data();
-  Segment segment;
-  segment.period = kStep;
-  segment.angles = recorded.angles;
-  segment.controls = recorded.controls;
+  Segment segment{.period = kStep, .angles = recorded.angles, .controls = recorded.controls};
   Eigen::MatrixXd states(4, 2);
   states << 0.3, 0.4, 1.5, 1.3, 0.5, 0.4, -1.0, -0.9;
   return std::make_unique<ShootingProblem>(

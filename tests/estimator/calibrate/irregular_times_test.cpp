@@ -177,10 +177,7 @@ TEST(EncoderSlips, AreSubtractedForShadowParameters) {
 }
 
 TEST(RowsOf, KeepTimesAndShifts) {
-  Segment segment;
-  segment.start = 2.0;
-  segment.period = 0.1;
-  segment.angles = Eigen::VectorXd::LinSpaced(6, 0.0, 5.0);
+  Segment segment{.start = 2.0, .period = 0.1, .angles = Eigen::VectorXd::LinSpaced(6, 0.0, 5.0)};
   segment.controls = 2.0 * segment.angles;
   segment.held_out = 3.0 * segment.angles;
   segment.times = {0.0, 0.1, 0.25, 0.3, 0.4, 0.5};

@@ -181,10 +181,7 @@ std::string text_of_sensor(const HeldOutSensor& sensor) {
 }
 
 TEST(HeldOutSensors, AreDescribedInWords) {
-  HeldOutSensor sensor;
-  sensor.name = "2";
-  sensor.rmse = 2e-3;
-  sensor.noise = 1e-3;
+  HeldOutSensor sensor{.name = "2", .rmse = 2e-3, .noise = 1e-3};
   EXPECT_NE(text_of_sensor(sensor).find(
                 "RMSE of 2 mrad (its noise: 1 mrad); using this sensor would not"),
             std::string::npos)

@@ -39,13 +39,11 @@ MadeUpMotion drawn(std::mt19937& random) {
   const auto between = [&](double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(random);
   };
-  MadeUpMotion motion;
-  motion.stiffness = between(10.0, 80.0);
-  motion.viscous = between(0.05, 1.0);
-  motion.dry = between(0.0, 6.0);
-  motion.push = between(0.0, 80.0);
-  motion.stop = 1e9;
-  return motion;
+  return {.stiffness = between(10.0, 80.0),
+          .viscous = between(0.05, 1.0),
+          .dry = between(0.0, 6.0),
+          .push = between(0.0, 80.0),
+          .stop = 1e9};
 }
 
 // Sticking friction, torque jumps, reversals and turns through the upright are no stop.
@@ -91,10 +89,7 @@ TEST(StopImpacts, AreFoundOnBothSides) {
 
 // Positions are in the joint's coordinate: an encoder's zero shifts the stop.
 TEST(StopImpacts, AreReportedAsJointCoordinates) {
-  MadeUpMotion motion;
-  motion.push = 80.0;
-  motion.stop = 0.6;
-  motion.start = 0.3;
+  MadeUpMotion motion{.push = 80.0, .stop = 0.6, .start = 0.3};
   Mechanism mechanism = make_pendulum({});
   const Recording recording = recorded(motion, 1000.0, 3e-4, 0.0, 1);
   const std::vector<Finding> here = struck(mechanism, recording, 0.0);
@@ -107,10 +102,7 @@ TEST(StopImpacts, AreReportedAsJointCoordinates) {
 
 // A stop that the rig file describes is not reported; one elsewhere, or on the other side, is.
 TEST(StopImpacts, AtDescribedStopsAreNotReported) {
-  MadeUpMotion motion;
-  motion.push = 80.0;
-  motion.stop = 0.6;
-  motion.start = 0.3;
+  MadeUpMotion motion{.push = 80.0, .stop = 0.6, .start = 0.3};
   const Recording recording = recorded(motion, 1000.0, 3e-4, 0.0, 1);
   Mechanism mechanism = make_pendulum({});
   const std::size_t both = struck(mechanism, recording, 0.0).size();

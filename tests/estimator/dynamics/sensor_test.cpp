@@ -27,15 +27,13 @@ Matrix3d some_rotation(unsigned seed) {
 
 Joint joint(const std::string& name, int body_a, const Matrix3d& frame_a, int body_b,
             const Matrix3d& frame_b, JointKind kind = JointKind::kRevolute) {
-  Joint joint;
-  joint.name = name;
-  joint.kind = kind;
-  joint.body_a = body_a;
-  joint.body_b = body_b;
-  joint.frame_a = frame_a;
-  joint.frame_b = frame_b;
-  joint.measured = false;
-  return joint;
+  return {.name = name,
+          .kind = kind,
+          .body_a = body_a,
+          .body_b = body_b,
+          .frame_a = frame_a,
+          .frame_b = frame_b,
+          .measured = false};
 }
 
 std::vector<std::pair<int, double>> terms_of(const Mechanism& mechanism, int body_a, int body_b) {

@@ -6,10 +6,7 @@ namespace estimator {
 namespace {
 
 Damping damping_from(double start) {
-  LmOptions options;
-  options.initial_damping = start;
-  options.min_damping = 1e-6;
-  options.max_damping = 1e6;
+  LmOptions options{.initial_damping = start, .min_damping = 1e-6, .max_damping = 1e6};
   return Damping(options);
 }
 

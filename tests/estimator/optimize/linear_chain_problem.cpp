@@ -77,15 +77,13 @@ ResidualBlock random_block(const ProblemShape& shape, int first_node, int node_s
   const auto draw = [&](Eigen::Index m, Eigen::Index n) {
     return Eigen::MatrixXd(Eigen::MatrixXd::NullaryExpr(m, n, [&] { return normal(random); }));
   };
-  ResidualBlock block;
-  block.first_node = first_node;
-  block.node_span = node_span;
-  block.rows = rows;
-  block.group = group;
-  block.residual = draw(rows, 1);
-  block.node_jacobian = draw(rows, node_span * shape.node_size);
-  block.parameter_jacobian = draw(rows, shape.parameter_count);
-  return block;
+  return {.first_node = first_node,
+          .node_span = node_span,
+          .rows = rows,
+          .group = group,
+          .residual = draw(rows, 1),
+          .node_jacobian = draw(rows, node_span * shape.node_size),
+          .parameter_jacobian = draw(rows, shape.parameter_count)};
 }
 
 LinearChainProblem make_random_chain(const ProblemShape& shape, std::mt19937& random,

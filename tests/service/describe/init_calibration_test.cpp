@@ -160,12 +160,7 @@ TEST(InitCalibration, OfADoublePendulumRelativeAndAbsolute) {
 
 // Counts, a motor, and the pendulum's column before the arm's.
 TEST(InitCalibration, OfAFurutaInCounts) {
-  ReferenceFuruta rig;
-  rig.b_1 = 1e-3;
-  rig.b_2 = 1e-4;
-  rig.tau_c1 = 4e-3;
-  rig.tau_c2 = 1e-3;
-  rig.K = 0.07;
+  ReferenceFuruta rig{.b_1 = 1e-3, .b_2 = 1e-4, .tau_c1 = 4e-3, .tau_c2 = 1e-3, .K = 0.07};
   Eigen::VectorXd u(kInitRows);
   for (Eigen::Index k = 0; k < u.size(); ++k) {
     u[k] = std::sin(2.0 * kPeriod * static_cast<double>(k)) > 0.3 ? 2.0 : -1.5;
