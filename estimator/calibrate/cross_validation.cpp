@@ -6,7 +6,6 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "estimator/assessment/intervals/estimate_table.hpp"
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/held_out_sensors.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
@@ -14,7 +13,6 @@
 #include "estimator/fit/shadow/preparation.hpp"
 #include "estimator/fit/shadow/simulation_problem.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
-#include "estimator/signal/noise_level.hpp"
 
 namespace estimator {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "estimator/dynamics/inertial_sensing.hpp"
 #include "estimator/friction/friction_laws.hpp"
-#include "estimator/math/dual.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/moments.hpp"
 #include "estimator/model/placement.hpp"

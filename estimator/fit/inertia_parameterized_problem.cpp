@@ -6,7 +6,6 @@
 
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/math/decompositions.hpp"
-#include "estimator/model/inertia/inertia_parameterization.hpp"
 
 namespace estimator {
 namespace {

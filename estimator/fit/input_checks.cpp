@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "estimator/fit/fit_options.hpp"
 #include "estimator/fit/number_text.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/signal/noise_level.hpp"

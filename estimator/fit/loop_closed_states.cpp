@@ -11,8 +11,6 @@
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/spanning_tree.hpp"
 #include "estimator/signal/low_pass.hpp"
-#include "estimator/signal/time_series.hpp"
-#include "estimator/simulation/loops/loop_closure.hpp"
 
 namespace estimator {
 

@@ -1,11 +1,6 @@
 #include "estimator/model/placement.hpp"
 
-#include <Eigen/Geometry>
 #include <algorithm>
-#include <vector>
-
-#include "estimator/math/so3.hpp"
-#include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
 namespace {

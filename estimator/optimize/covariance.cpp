@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "estimator/math/decompositions.hpp"
-#include "estimator/optimize/arrow_factor.hpp"
 
 namespace estimator {
 

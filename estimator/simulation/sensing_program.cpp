@@ -1,9 +1,7 @@
 #include "estimator/simulation/sensing_program.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/encoder.hpp"
 
 namespace estimator {

@@ -1,10 +1,8 @@
 #include "estimator/simulation/tree_program.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
-#include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/joint_friction.hpp"
 

@@ -6,7 +6,6 @@
 #include <cassert>
 #include <cmath>
 
-#include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/spook/joint_terms.hpp"
 #include "estimator/spook/step_kernel.hpp"
 

@@ -1,7 +1,6 @@
 #include "firmware_iface/conformance/check.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "proto/notation/number_format.hpp"
 

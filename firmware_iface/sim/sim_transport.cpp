@@ -1,7 +1,6 @@
 #include "firmware_iface/sim/sim_transport.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace firmware_iface::sim {
 

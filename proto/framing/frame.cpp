@@ -4,9 +4,7 @@
 #include <google/protobuf/message.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "proto/check/number_check.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <limits>
 #include <numeric>
 #include <utility>
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "proto/recording/convert.hpp"
 #include "proto/recording/recording_reader.hpp"

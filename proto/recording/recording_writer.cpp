@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "proto/recording/convert.hpp"
-#include "proto/recording/mcap/mcap_writer.hpp"
 #include "proto/recording/recording_rules.hpp"
 #include "proto/recording/topics.hpp"
 

@@ -8,7 +8,6 @@
 #include <map>
 #include <optional>
 
-#include "proto/text/input_error.hpp"
 #include "proto/text/table_cells.hpp"
 #include "proto/text/table_layout.hpp"
 #include "proto/text/text_encoding.hpp"

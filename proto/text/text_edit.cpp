@@ -1,12 +1,10 @@
 #include "proto/text/text_edit.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"

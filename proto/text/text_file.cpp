@@ -3,11 +3,9 @@
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
-#include <algorithm>
 #include <cctype>
 #include <utility>
 
-#include "proto/check/number_check.hpp"
 #include "proto/notation/number_format.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"

@@ -9,7 +9,6 @@
 #include "proto/text/input_error.hpp"
 #include "proto/text/spelling_suggestions.hpp"
 #include "service/options/option_texts.hpp"
-#include "service/recordings/csv_recording.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <string>
-#include <utility>
 
 #include "proto/text/input_error.hpp"
 #include "service/python/python_input.hpp"

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 
 #include "estimator/signal/prescribed_acceleration.hpp"
 #include "proto/check/number_check.hpp"
-#include "proto/text/csv_table.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/recordings/angle_import.hpp"
 #include "service/recordings/counter_wrap.hpp"

@@ -6,7 +6,6 @@
 
 #include "proto/service.pb.h"
 #include "proto/text/input_error.hpp"
-#include "service/recordings/csv_recording.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

@@ -7,7 +7,6 @@
 #include "estimator/assessment/part_consistency.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
-#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -6,7 +6,6 @@
 #include <google/protobuf/util/json_util.h>
 #include <google/protobuf/util/type_resolver_util.h>
 
-#include <Eigen/Core>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>

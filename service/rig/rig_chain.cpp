@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "proto/rig.pb.h"
-#include "proto/text/text_file.hpp"
 
 namespace service {
 namespace {

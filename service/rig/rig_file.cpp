@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
-#include <map>
 #include <set>
 
 #include "estimator/diagnostics/description/loop_faults.hpp"
@@ -11,7 +10,6 @@
 #include "estimator/model/joint_friction.hpp"
 #include "proto/rig.pb.h"
 #include "proto/text/files.hpp"
-#include "proto/text/input_error.hpp"
 #include "proto/text/text_file.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/rig/parameters/message_fields.hpp"

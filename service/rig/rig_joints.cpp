@@ -2,8 +2,6 @@
 
 #include <Eigen/Geometry>
 #include <algorithm>
-#include <string>
-#include <string_view>
 
 #include "estimator/model/joint_friction.hpp"
 #include "service/rig/parameters/message_fields.hpp"

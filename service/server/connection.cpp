@@ -6,7 +6,6 @@
 
 #include <asio/buffer.hpp>
 #include <asio/write.hpp>
-#include <utility>
 
 #include "proto/stream/service_limits.hpp"
 #include "proto/tls/tls.hpp"

@@ -7,7 +7,6 @@
 #include "proto/text/printable.hpp"
 #include "service/server/jobs/job_files.hpp"
 #include "service/server/storage/checksums.hpp"
-#include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
 
 namespace service {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "daq/config/rig_config.hpp"

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <optional>
 #include <ranges>
-#include <span>
 #include <utility>
 
 #include "estimator/diagnostics/signal/channels.hpp"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "estimator/fit/fit_options.hpp"
 #include "estimator/fit/input_checks.hpp"
 #include "estimator/fit/number_text.hpp"
 #include "estimator/model/kinematics/kinematics.hpp"

@@ -3,9 +3,7 @@
 #include <cmath>
 
 #include "estimator/math/decompositions.hpp"
-#include "estimator/math/so3.hpp"
 #include "estimator/model/moments.hpp"
-#include "estimator/model/placement.hpp"
 
 namespace estimator {
 namespace {

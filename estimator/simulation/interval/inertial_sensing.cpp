@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <memory>
-#include <vector>
 
 #include "estimator/math/parallel_jobs.hpp"
 #include "estimator/simulation/interval/motion_lanes.hpp"
-#include "estimator/simulation/sensing_program.hpp"
 
 namespace estimator {
 namespace {

@@ -1,10 +1,6 @@
 #include "estimator/simulation/interval/interval_lane.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
-
-#include "estimator/simulation/interval/motion_lanes.hpp"
 
 namespace estimator {
 namespace {

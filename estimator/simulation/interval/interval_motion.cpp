@@ -1,7 +1,6 @@
 #include "estimator/simulation/interval/interval_motion.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 
 #include "estimator/math/parallel_jobs.hpp"

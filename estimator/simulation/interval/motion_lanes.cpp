@@ -1,6 +1,5 @@
 #include "estimator/simulation/interval/motion_lanes.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <optional>

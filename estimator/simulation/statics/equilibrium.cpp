@@ -6,7 +6,6 @@
 #include <random>
 #include <stdexcept>
 
-#include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/placement.hpp"

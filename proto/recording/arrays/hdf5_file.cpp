@@ -13,7 +13,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "proto/recording/arrays/array_file.hpp"

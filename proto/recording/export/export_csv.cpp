@@ -1,19 +1,15 @@
 #include "proto/recording/export/export_csv.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "proto/recording/mcap/byte_cursor.hpp"
 #include "proto/recording/mcap/file.hpp"
-#include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_rules.hpp"
 
 namespace proto {

@@ -15,7 +15,6 @@
 
 #include "proto/recording/export/export_csv.hpp"
 #include "proto/recording/mcap/file.hpp"
-#include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_rules.hpp"
 
 namespace proto {

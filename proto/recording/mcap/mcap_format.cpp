@@ -5,9 +5,6 @@
 
 #include <concepts>
 #include <limits>
-#include <utility>
-
-#include "proto/recording/mcap/byte_cursor.hpp"
 
 namespace proto {
 namespace {

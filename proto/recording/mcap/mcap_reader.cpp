@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "proto/recording/mcap/byte_cursor.hpp"
-#include "proto/recording/mcap/mcap_format.hpp"
 
 namespace proto {
 namespace {

@@ -1,7 +1,6 @@
 #include "proto/recording/mcap/mcap_recover.hpp"
 
 #include <filesystem>
-#include <memory>
 #include <utility>
 #include <vector>
 

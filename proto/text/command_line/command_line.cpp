@@ -6,9 +6,7 @@
 #include <iostream>
 #include <limits>
 #include <new>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "proto/notation/number_format.hpp"
 #include "proto/text/command_line/command_options.hpp"

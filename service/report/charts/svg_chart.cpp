@@ -6,9 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "proto/notation/axis_ticks.hpp"
 #include "service/text/number_format.hpp"

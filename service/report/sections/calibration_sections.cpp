@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <vector>
 
-#include "estimator/assessment/calibration.hpp"
 #include "estimator/assessment/part_consistency.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/report/charts/chart_figure.hpp"

@@ -7,7 +7,6 @@
 #include "service/messages/message_text.hpp"
 #include "service/report/charts/page_parts.hpp"
 #include "service/report/sections/result_table.hpp"
-#include "service/result/result_message.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/table_notation.hpp"
 

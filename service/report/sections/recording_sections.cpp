@@ -8,7 +8,6 @@
 #include "service/messages/message_text.hpp"
 #include "service/report/charts/chart_figure.hpp"
 #include "service/report/charts/page_parts.hpp"
-#include "service/report/charts/svg_chart.hpp"
 #include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
 

@@ -8,7 +8,6 @@
 #include <ranges>
 #include <set>
 #include <stdexcept>
-#include <utility>
 
 #include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/model/encoder.hpp"

@@ -5,14 +5,11 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <optional>
 
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/placement.hpp"
-#include "estimator/simulation/statics/equilibrium.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/rig/drawing/scene.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

@@ -1,16 +1,13 @@
 #include "service/rig/drawing/scene.hpp"
 
-#include <Eigen/Core>
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <vector>
 
 #include "estimator/math/so3.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/mechanism.hpp"
-#include "estimator/model/placement.hpp"
 
 namespace service {
 namespace {

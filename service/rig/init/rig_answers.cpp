@@ -1,7 +1,5 @@
 #include "service/rig/init/rig_answers.hpp"
 
-#include <utility>
-
 #include "proto/text/input_error.hpp"
 #include "service/text/number_format.hpp"
 

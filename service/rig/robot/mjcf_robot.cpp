@@ -1,9 +1,7 @@
 #include "service/rig/robot/robot.hpp"
 
 #include <Eigen/Geometry>
-#include <cmath>
 #include <cstring>
-#include <map>
 
 #include "service/rig/robot/mjcf_source.hpp"
 

@@ -1,5 +1,4 @@
 #include <Eigen/Geometry>
-#include <cmath>
 
 #include "service/rig/robot/robot.hpp"
 #include "service/rig/robot/xml_source.hpp"
