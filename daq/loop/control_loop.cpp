@@ -195,7 +195,7 @@ void ControlLoop::set_unit_expectations() noexcept {
                             .ttl_s = 1e-3 * settings_.ttl_ms,
                             .staleness_s_max = staleness_s_max_,
                             .motor_count = static_cast<std::size_t>(facts.motor_count)};
-  for (std::size_t m = 0; m < expected.motor_count; ++m) {
+  for (const std::size_t m : indices(expected.motor_count)) {
     expected.command_range[m] = facts.motor[m].command_max;
   }
   unit_check_.expect(expected);
@@ -203,7 +203,7 @@ void ControlLoop::set_unit_expectations() noexcept {
 
 void ControlLoop::convert_angles(const UnitSample& sample,
                                  Observation& observation) const noexcept {
-  for (std::size_t j = 0; j < settings_.joint_count; ++j) {
+  for (const std::size_t j : indices(settings_.joint_count)) {
     JointState& joint = observation.joint[j];
     joint.valid = sample.is_encoder_valid(static_cast<int>(j));
     if (!joint.valid) continue;
@@ -217,7 +217,7 @@ Observation ControlLoop::update_observation(const UnitSample& sample) noexcept {
   time_s_ = seconds_since_start(sample.unit_time_us);
   observation_.time_s = time_s_;
   convert_angles(sample, observation_);
-  for (std::size_t j = 0; j < settings_.joint_count; ++j) {
+  for (const std::size_t j : indices(settings_.joint_count)) {
     JointState& joint = observation_.joint[j];
     if (joint.valid) joint.speed_rad_per_s = trackers_[j].add(time_s_, joint.angle_rad);
   }
@@ -230,7 +230,7 @@ void ControlLoop::check_inertial_sensors(const UnitSample& sample,
   constexpr InertialFault kFaults[] = {InertialFault::kMissing, InertialFault::kStuck,
                                        InertialFault::kSaturated};
   inertial_.add(now, sample.inertial);
-  for (std::size_t i = 0; i < inertial_.sensor_count(); ++i) {
+  for (const std::size_t i : indices(inertial_.sensor_count())) {
     for (const InertialFault fault : kFaults) {
       InertialMonitor::DetectedFault finding;
       if (!inertial_.has(i, fault, finding)) continue;

@@ -90,7 +90,7 @@ proto::Sample sample_of(const LoopRecord& record, const SafetyLimits& limits) {
   sample.sequence = from.sequence;
   sample.device_time_us = from.unit_time_us;
   sample.channel_count = static_cast<std::uint32_t>(from.encoder_count);
-  for (std::size_t j = 0; j < sample.channel_count; ++j) {
+  for (const std::size_t j : indices(sample.channel_count)) {
     // A NaN angle has tripped the run; readers would reject the whole sample for it.
     const double angle_rad = record.observation.joint[j].angle_rad;
     sample.valid[j] = from.is_encoder_valid(static_cast<int>(j)) && std::isfinite(angle_rad);
@@ -121,7 +121,7 @@ proto::InertialReading reading_of(const firmware_iface::InertialReadings& from, 
   proto::InertialReading reading{.timestamp_s = time_s,
                                  .sequence = from.sequence,
                                  .sensor = static_cast<std::uint32_t>(sensor)};
-  for (std::size_t axis = 0; axis < proto::kInertialAxes; ++axis) {
+  for (const std::size_t axis : indices(proto::kInertialAxes)) {
     const std::int16_t counts = from.counts[sensor][axis];
     const bool is_read = counts != INERTIAL_NOT_READ && scale.si_per_count[axis] > 0.0;
     reading.counts[axis] = counts;
@@ -222,7 +222,7 @@ void Supervisor::take(const LoopRecord& record) {
 
 void Supervisor::add_inertial_readings(const firmware_iface::InertialReadings& readings) {
   const LoopSettings& settings = loop_.settings();
-  for (std::size_t i = 0; i < settings.inertial_count; ++i) {
+  for (const std::size_t i : indices(settings.inertial_count)) {
     if (!readings.has(static_cast<int>(i))) continue;
     publish(reading_of(readings, i, settings.inertial[i],
                        loop_.seconds_since_start(readings.unit_time_us)));
@@ -341,9 +341,9 @@ void Supervisor::report_inertial_faults() {
       "is missing: no reading within the allowed time",
       "is stuck: its counts do not change while the rig moves",
       "is saturated: it remains at the end of its measuring range"};
-  for (std::size_t i = 0; i < limits_.inertial.size(); ++i) {
+  for (const std::size_t i : indices(limits_.inertial.size())) {
     const unsigned faults = loop_.counters().inertial_faults[i].load(std::memory_order_relaxed);
-    for (std::size_t fault = 0; fault < kInertialFaultCount; ++fault) {
+    for (const std::size_t fault : indices(kInertialFaultCount)) {
       const auto bit = static_cast<std::uint8_t>(1U << fault);
       if ((faults & bit) == 0 || (reported_inertial_faults_[i] & bit) != 0) continue;
       reported_inertial_faults_[i] = static_cast<std::uint8_t>(reported_inertial_faults_[i] | bit);
@@ -365,7 +365,7 @@ void Supervisor::record_black_box() {
                      .name = "black box",
                      .text = "Messages on the link before and after the trip.",
                      .sequence = last_.sample.sequence};
-  for (std::size_t k = 0; k < black_box_.count(); ++k) {
+  for (const std::size_t k : indices(black_box_.count())) {
     const StoredMessage& kept = black_box_.message(k);
     const std::span<const std::uint8_t> bytes = kept.message();
     event.last_frames.push_back(

@@ -82,7 +82,7 @@ double sign_of(double value) noexcept { return value < 0.0 ? -1.0 : value > 0.0 
 
 EncoderMotionMonitor::EncoderMotionMonitor(const SafetyLimits& limits)
     : joint_count_(std::min({limits.motion.size(), limits.joint.size(), kJointsMax})) {
-  for (std::size_t j = 0; j < joint_count_; ++j) {
+  for (const std::size_t j : indices(joint_count_)) {
     const JointDrive& motion = limits.motion[j];
     const bool slides = limits.joint[j].slides;
     const double count = std::abs(motion.rad_per_count);
@@ -110,16 +110,16 @@ bool EncoderMotionMonitor::is_passive_joint(std::size_t j) const noexcept {
 Trip EncoderMotionMonitor::add(const MotionSample& sample) noexcept {
   since_s_ = started_ ? sample.now.time_s - now_s_ : 0.0;
   now_s_ = sample.now.time_s;
-  if (sample.phase != phase_ || !started_) update_phase(sample.phase);
+  if (sample.phase != phase_ || !started_) update_phase(sample);
   bool any_drives = false;
-  for (std::size_t j = 0; j < joint_count_; ++j) any_drives = any_drives || is_driven(j);
-  for (std::size_t j = 0; j < joint_count_; ++j) {
+  for (const std::size_t j : indices(joint_count_)) any_drives = any_drives || is_driven(j);
+  for (const std::size_t j : indices(joint_count_)) {
     if (any_drives) joints_[j].rest.driven_s += since_s_;
     if (any_drives && now_s_ - changed_s_ <= kChanging_s) joints_[j].rest.shaken_s += since_s_;
     update_motor(j, sample);
     if (sample.now.joint[j].valid) update_encoder(j, sample);
   }
-  for (std::size_t j = 0; j < joint_count_; ++j) {
+  for (const std::size_t j : indices(joint_count_)) {
     const bool valid = sample.now.joint[j].valid && joints_[j].seen;
     check_growing_swings(j, sample);
     if (!valid) continue;
@@ -144,7 +144,7 @@ void EncoderMotionMonitor::update_commands(const MotionSample& sample) noexcept 
   const std::size_t motors = std::min(sample.command.size(), command_.size());
   std::copy_n(sample.command.begin(), motors, command_.begin());
   const double changed_before_s = changed_s_;
-  for (std::size_t j = 0; j < joint_count_; ++j) {
+  for (const std::size_t j : indices(joint_count_)) {
     const JointDrive& motion = bounds_[j].motion;
     if (motion.motor < 0) continue;
     const double u = command_[static_cast<std::size_t>(motion.motor)];
@@ -154,7 +154,7 @@ void EncoderMotionMonitor::update_commands(const MotionSample& sample) noexcept 
   }
   if (changed_s_ != now_s_) return;
   const bool steps = now_s_ - changed_before_s >= kRest_s;
-  for (std::size_t j = 0; j < joint_count_; ++j) {
+  for (const std::size_t j : indices(joint_count_)) {
     store_push_start(j, sample.now.joint[j]);
     if (!steps) continue;
     joints_[j].span_counts = sample.counts[j];
@@ -162,19 +162,20 @@ void EncoderMotionMonitor::update_commands(const MotionSample& sample) noexcept 
   }
 }
 
-void EncoderMotionMonitor::update_phase(MotionPhase phase) noexcept {
-  phase_ = phase;
-  for (std::size_t j = 0; j < joint_count_; ++j) {
+void EncoderMotionMonitor::update_phase(const MotionSample& sample) noexcept {
+  phase_ = sample.phase;
+  for (const std::size_t j : indices(joint_count_)) {
     JointHistory& joint = joints_[j];
     joint.rest = {};
     joint.awaits_response = false;
     joint.last_push_s = now_s_ - kRest_s;
-    joint.start = phase == MotionPhase::kDriven && bounds_[j].motion.motor >= 0
+    joint.start = phase_ == MotionPhase::kDriven && bounds_[j].motion.motor >= 0
                       ? FirstMotionState::kWaiting
                       : FirstMotionState::kDone;
     joint.start_command = 0.0;
     joint.start_is_mixed = false;
     joint.creep_s = now_s_;
+    joint.creep_counts = sample.counts[j];
     joint.creep_step = 0;
     joint.creep_steady_s = 0.0;
     joint.moving_spans = 0;
@@ -245,7 +246,7 @@ void EncoderMotionMonitor::update_push(std::size_t j, const MotionSample& sample
     const bool others = std::any_of(joints_.begin(), joints_.end(), [](const JointHistory& other) {
       return other.awaits_response;
     });
-    for (std::size_t p = 0; p < joint_count_ && !others; ++p) {
+    for (const std::size_t p : indices(others ? 0 : joint_count_)) {
       joints_[p].origin = sample.counts[p];
       joints_[p].rested = now_s_ - joints_[p].moved_s >= kRest_s;
       joints_[p].excursion = 0;
@@ -290,7 +291,7 @@ void EncoderMotionMonitor::start(std::size_t j, double pushed, std::int64_t coun
   joint.start_s = now_s_;
   bool others_rest =
       std::abs(drift) <= kStartDrift * bounds_[j].scale && now_s_ - joint.first_s >= kRest_s;
-  for (std::size_t k = 0; k < joint_count_; ++k) {
+  for (const std::size_t k : indices(joint_count_)) {
     if (k == j) continue;
     others_rest = others_rest && !is_driven(k) &&
                   largest_recent_speed(k) <= kStartOthersDrift * bounds_[k].scale;
@@ -316,7 +317,7 @@ void EncoderMotionMonitor::check_stall(std::size_t j) noexcept {
          joint.rest.pushed_s * kCoastedTravel / coasted);
   }
   bool others_move = false;
-  for (std::size_t k = 0; k < joint_count_; ++k) {
+  for (const std::size_t k : indices(joint_count_)) {
     others_move = others_move || joints_[k].moved_s > joint.moved_s + kRest_s / 2.0;
   }
   if (others_move) limit *= kAbsorbedFactor;
@@ -378,7 +379,7 @@ void EncoderMotionMonitor::check_response(std::size_t j, const MotionSample& sam
                         since_s * bounds_[j].count_rad / (JointTracker::kWindow * since_s_);
   if (pushed <= travel) return;
   joint.awaits_response = false;
-  for (std::size_t p = 0; p < joint_count_; ++p) {
+  for (const std::size_t p : indices(joint_count_)) {
     const JointState& state = sample.now.joint[p];
     if (!is_passive_joint(p) || !state.valid || is_at_end_stop(p, state.angle_rad)) continue;
     const JointHistory& passive = joints_[p];
@@ -405,7 +406,7 @@ void EncoderMotionMonitor::check_direction(std::size_t j, const MotionSample& sa
   }
   bool turned =
       u * motion.gain_sign * joint.start_direction < 0.0 || (joint.start_drifts && !is_driven(j));
-  for (std::size_t k = 0; k < joint_count_; ++k) turned = turned || (k != j && is_driven(k));
+  for (const std::size_t k : indices(joint_count_)) turned = turned || (k != j && is_driven(k));
   const bool judged = since_s > kStart_s && ahead >= limit;
   if (turned || judged || since_s > kStartMax_s) joint.start = FirstMotionState::kDone;
 }

@@ -123,7 +123,7 @@ class EncoderMotionMonitor {
   };
 
   void update_commands(const MotionSample& sample) noexcept;
-  void update_phase(MotionPhase phase) noexcept;
+  void update_phase(const MotionSample& sample) noexcept;
   void update_motor(std::size_t j, const MotionSample& sample) noexcept;
   void update_encoder(std::size_t j, const MotionSample& sample) noexcept;
   void update_push(std::size_t j, const MotionSample& sample) noexcept;

@@ -12,7 +12,7 @@ std::size_t at(InertialFault fault) noexcept { return static_cast<std::size_t>(f
 
 InertialMonitor::InertialMonitor(const std::vector<InertialLimits>& limits)
     : count_(std::min<std::size_t>(limits.size(), INERTIAL_SENSORS_MAX)) {
-  for (std::size_t i = 0; i < count_; ++i) {
+  for (const std::size_t i : indices(count_)) {
     const InertialLimits& own = limits[i];
     bounds_[i] = {
         own.stops_run, {own.missing_s_max, own.stuck_s_max, own.saturated_s_max}, own.counts_max};
@@ -36,7 +36,7 @@ void InertialMonitor::add(const Observation& now,
     moves = moves || (started_ && now.joint[j].angle_rad != last_angle_rad_[j]);
     last_angle_rad_[j] = now.joint[j].angle_rad;
   }
-  for (std::size_t i = 0; i < count_; ++i) {
+  for (const std::size_t i : indices(count_)) {
     SensorState& memory = memory_[i];
     double& missing_s = memory.lasting_s[at(InertialFault::kMissing)];
     double& stuck_s = memory.lasting_s[at(InertialFault::kStuck)];

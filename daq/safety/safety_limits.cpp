@@ -376,10 +376,10 @@ SafetyMonitor::SafetyMonitor(const SafetyLimits& limits)
       motor_count_(std::min(limits.motor.size(), kMotorsMax)),
       staleness_s_max_(limits.staleness_s_max),
       unstored_s_max_(limits.unstored_s_max) {
-  for (std::size_t m = 0; m < motor_count_; ++m) {
+  for (const std::size_t m : indices(motor_count_)) {
     command_bounds_[m] = {limits.motor[m].command_max, limits.motor[m].command_slew_per_s_max};
   }
-  for (std::size_t j = 0; j < joint_count_; ++j) {
+  for (const std::size_t j : indices(joint_count_)) {
     const JointLimits& joint = limits.joint[j];
     bounds_[j] = {joint.angle_rad_min, joint.angle_rad_max, joint.speed_rad_per_s_max,
                   joint.jump_rad_max, joint.missing_s_max};
@@ -475,9 +475,9 @@ MotorCommands SafetyMonitor::limit_commands(const Observation& now,
     for (LastJointReading& memory : memory_) memory.valid_time_s = now.time_s;
   }
   check_staleness(now);
-  for (std::size_t j = 0; j < joint_count_; ++j) check_joint(j, now);
+  for (const std::size_t j : indices(joint_count_)) check_joint(j, now);
   MotorCommands commands{};
-  for (std::size_t m = 0; m < motor_count_; ++m) commands[m] = clamp(m, now, requested[m]);
+  for (const std::size_t m : indices(motor_count_)) commands[m] = clamp(m, now, requested[m]);
   if (is_tripped()) commands = {};
   last_commands_ = commands;
   last_time_s_ = now.time_s;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <numbers>
+#include <ranges>
 #include <span>
 #include <string>
 #include <utility>
@@ -21,6 +22,11 @@ inline constexpr std::size_t kMotorsMax = 8;
 /// Commands of all motors, in the unit's order, each in the motor's control unit; 0 for unused
 /// entries.
 using MotorCommands = std::array<double, kMotorsMax>;
+
+/// Returns the indices 0 to count − 1, for loops that cannot pass the end.
+inline auto indices(std::size_t count) noexcept {
+  return std::views::iota(std::size_t{0}, count);
+}
 
 /// Measured state of one joint. The angle is unwrapped and has the rig file's sign and offset.
 struct JointState {

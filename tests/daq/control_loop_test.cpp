@@ -110,6 +110,49 @@ TEST(ControlLoop, MeasuresTheDelayOfItsCommands) {
   EXPECT_EQ(delays[0].load(), 0);
 }
 
+// Delays beyond the histogram's range are counted in its last entry.
+TEST(ControlLoop, CountsLongDelaysInTheLastEntry) {
+  auto simulation = simulation_settings();
+  simulation.to_unit.latency = milliseconds(8);
+  simulation.to_host.latency = milliseconds(4);
+  LoopSettings settings = furuta_settings();
+  settings.ttl_ms = 60;
+  SafetyLimits limits = furuta_limits();
+  limits.staleness_s_max = 0.1;
+  SimulatedRig rig(pulse(), settings, simulation, limits);
+  rig.run({}, 1000);
+  const DelayCounts& delays = rig.loop().command_delay_counts();
+  EXPECT_GT(delays.back().load(), 500);
+  EXPECT_EQ(delays[1].load(), 0);
+}
+
+// While a channel is missing, its joint keeps the last angle and speed.
+TEST(ControlLoop, KeepsTheLastAngleOfAMissingChannel) {
+  SafetyLimits limits = furuta_limits();
+  for (JointLimits& joint : limits.joint) joint.missing_s_max = 1.0;
+  LoopSettings settings = furuta_settings();
+  settings.channel[0].offset_rad = 0.5;
+  SimulatedRig rig(steady_drive(), settings, simulation_settings(), limits);
+  rig.sim_unit().set_faults({.channel_dropout = 0.05, .dropout_max = milliseconds(20)});
+  const auto facts = rig.link().connect();
+  ASSERT_TRUE(facts.ok() && rig.link().start_stream({}).ok());
+  LoopRecord before, record;
+  int missing = 0;
+  for (int k = 0; k < 1000 && rig.loop().tick(); ++k) {
+    ASSERT_TRUE(rig.loop().records().try_pop(record));
+    for (std::size_t j = 0; j < 2; ++j) {
+      const JointState& joint = record.observation.joint[j];
+      ASSERT_EQ(joint.valid, record.sample.is_encoder_valid(static_cast<int>(j)));
+      if (joint.valid) continue;
+      ++missing;
+      EXPECT_EQ(joint.angle_rad, before.observation.joint[j].angle_rad);
+      EXPECT_EQ(joint.speed_rad_per_s, before.observation.joint[j].speed_rad_per_s);
+    }
+    before = record;
+  }
+  EXPECT_GT(missing, 50);
+}
+
 // Single lost frames are normal: they become gaps without a trip, and sent = recorded + lost.
 TEST(ControlLoop, ListsFramesLostOnTheLinkAsGaps) {
   auto simulation = simulation_settings();
@@ -158,6 +201,12 @@ class Failure : public ::testing::Test {
     ASSERT_NE(rig.loop().trip(), nullptr);
     EXPECT_EQ(rig.loop().trip()->cause, cause) << describe_trip(*rig.loop().trip(), limits);
     EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
+    EXPECT_NEAR(rig.loop().trip()->time_s, 1e-3 * kBreakTick, 0.05);
+    if (cause == TripCause::kLinkLost) {
+      EXPECT_EQ(rig.loop().trip()->limit, limits.staleness_s_max);
+      EXPECT_NEAR(rig.loop().trip()->value, limits.staleness_s_max, 0.01);
+      EXPECT_GT(rig.loop().trip()->value, limits.staleness_s_max);
+    }
     const proto::Event* trip = rig.sink().find(std::string(to_string(cause)));
     ASSERT_NE(trip, nullptr);
     EXPECT_EQ(trip->kind, proto::EventKind::kTrip);
@@ -237,7 +286,7 @@ TEST(ControlLoop, TripsWhenTheArmLeavesItsRange) {
 TEST(ControlLoop, TripsWhenTheUnitRestarts) {
   SimulatedRig rig(steady_drive());
   rig.run([](SimulatedRig& r, int tick) {
-    if (tick == 500) r.sim_unit().reset(Nanoseconds(std::llround(r.time_s() * 1e9)));
+    if (tick == 500) r.sim_unit().reset(r.transport().now());
     if (tick > 500) {
       EXPECT_EQ(r.sim_unit().output_V(), 0.0);
     }

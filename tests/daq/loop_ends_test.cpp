@@ -48,16 +48,22 @@ TEST(LoopEnds, WhenTheUnitIsInAnotherStream) {
       1000);
   ASSERT_NE(rig.loop().trip(), nullptr);
   EXPECT_EQ(rig.loop().trip()->cause, TripCause::kUnitRestarted);
+  EXPECT_NEAR(rig.loop().trip()->time_s, 0.4, 2e-3);
+  EXPECT_LT(rig.loop().trip()->value, 3e-3) << "since the last good sample";
+  EXPECT_EQ(rig.loop().trip()->limit, furuta_limits().staleness_s_max);
 }
 
 // A command that the transport did not accept is counted as not sent.
 TEST(LoopCounts, CommandsThatTheTransportDidNotTake) {
   SimulatedRig rig(ending_drive());
-  rig.run([](SimulatedRig& r, int tick) {
+  int last_tick = 0;
+  rig.run([&](SimulatedRig& r, int tick) {
+    last_tick = tick;
     if (tick != 400) return;
     EXPECT_EQ(r.loop().counters().unsent_commands.load(), 0);
     r.transport().close();
   });
+  EXPECT_EQ(last_tick, 400) << "a closed port ends the run at once";
   EXPECT_GT(rig.loop().counters().unsent_commands.load(), 0);
   ASSERT_NE(rig.loop().trip(), nullptr);
   EXPECT_EQ(rig.loop().trip()->cause, TripCause::kPortClosed);

@@ -47,6 +47,17 @@ TEST_F(Motion, FirstMotionIsJudgedOnceAndByFourCounts) {
             -1);
 }
 
+// A push that ends does not end the check; a command against the first one does.
+TEST_F(Motion, FirstMotionIsJudgedUntilTheCommandTurns) {
+  for (const auto& [later, trips] : {std::pair(0.0, true), std::pair(-2.0, false)}) {
+    begin(2.0);
+    const int at = until_trip(45, [&, u = later](int k) {
+      return step(k < 10 ? 0 : -2 - (k - 10) / 5, 0, k < 12 ? 2.0 : u);
+    });
+    EXPECT_EQ(at > 0, trips) << later;
+  }
+}
+
 // A slowly drifting arm is judged by the change of its motion.
 TEST_F(Motion, FirstMotionIsJudgedOfAnArmThatDrifts) {
   for (const double drift : {0.2, -0.2}) {

@@ -40,6 +40,7 @@ struct FirstTrip {
   int sample = -1;
   Trip trip;
   int creeping = 0;  // number of samples at which a joint may creep
+  int creeping_at_end = 0;  // of the last 3000
 };
 
 FirstTrip find_first_trip(const RigRun& run) {
@@ -49,6 +50,7 @@ FirstTrip find_first_trip(const RigRun& run) {
     const RunSample& sample = run.samples[k];
     result.trip = monitor.add({sample.now, sample.counts, sample.command, sample.phase});
     result.creeping += monitor.may_creep();
+    if (k + 3000 >= run.samples.size()) result.creeping_at_end += monitor.may_creep();
     result.sample = static_cast<int>(k);
     if (result.trip.cause != TripCause::kNone) break;
   }
@@ -260,6 +262,53 @@ TEST(MotionSymmetry, FindingsDoNotDependOnTheDescriptionOfTheRig) {
        {TripCause::kNone, TripCause::kStall, TripCause::kFrozenEncoder, TripCause::kNoResponse,
         TripCause::kWrongDirection, TripCause::kGrowingSwings, TripCause::kCreep}) {
     EXPECT_GE(causes[cause], 3) << to_string(cause);
+  }
+}
+
+/// Puts two seconds at rest before a run. With events there are phases of every kind with commands
+/// that move nothing, then a creep of all joints, and half a second at rest. Commands change at the
+/// ends of the monitor's time intervals only, which are therefore the same.
+void add_earlier_phases(RigRun& run, std::uint64_t seed, bool has_events) {
+  constexpr int kSamples = 2048, kInterval = 64, kCreep = 768, kRest = 1536;
+  std::mt19937_64 random(seed);
+  RunSample sample = run.samples.front();
+  sample.phase = MotionPhase::kHandled;
+  std::vector<RunSample> before;
+  for (int k = 0; k < kSamples; ++k) {
+    sample.now.time_s = run.samples.front().now.time_s - kSampleTick_s * (kSamples - k);
+    if (has_events && k % (4 * kInterval) == 0) {
+      sample.phase = k >= kRest    ? MotionPhase::kHandled
+                     : k >= kCreep ? MotionPhase::kWatched
+                                   : static_cast<MotionPhase>(random() % 4);
+    }
+    if (has_events && k % kInterval == 0) {
+      const bool drives = sample.phase == MotionPhase::kDriven;
+      const double largest = k / kInterval % 2 == 0 ? 0.3 : 0.6;  // short pushes are no stall
+      for (double& u : sample.command) {
+        u = drives ? largest * std::array{-1.0, -0.5, 0.0, 0.5, 1.0}[random() % 5] : 0.0;
+      }
+    }
+    const int crept = has_events ? std::clamp((kRest - k) / 72, 0, (kRest - kCreep) / 72) : 0;
+    sample.counts = run.samples.front().counts;
+    for (std::int64_t& counts : sample.counts) counts -= crept;
+    before.push_back(sample);
+  }
+  run.samples.insert(run.samples.begin(), before.begin(), before.end());
+}
+
+// Each phase is judged for itself. Neither commands nor a creep of an earlier phase change what is
+// found if all joints rested in between. Catches state that a new phase does not reset.
+TEST(MotionSymmetry, FindingsDoNotDependOnEarlierPhases) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    RigRun rested = make_run(seed), eventful = rested;
+    add_earlier_phases(rested, seed, false);
+    add_earlier_phases(eventful, seed, true);
+    const FirstTrip expected = find_first_trip(rested), result = find_first_trip(eventful);
+    EXPECT_EQ(result.sample, expected.sample);
+    EXPECT_EQ(to_string(result.trip.cause), to_string(expected.trip.cause));
+    EXPECT_EQ(result.creeping_at_end, expected.creeping_at_end);
+    EXPECT_NEAR(result.trip.value, expected.trip.value, 1e-9);
   }
 }
 

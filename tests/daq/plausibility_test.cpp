@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <tuple>
@@ -227,6 +228,22 @@ TEST_F(Motion, SilenceLastsLongerWhileTheCommandChanges) {
   EXPECT_EQ(trip_.cause, TripCause::kFrozenEncoder);
 }
 
+// A joint swings to and fro, rests for less than a tenth of a second at its turning points, and
+// moves at up to 9 rad/s between them.
+TEST_F(Motion, SilencePassesTheTurningPointsOfAFastSwing) {
+  begin(1.0);
+  EXPECT_EQ(until_trip(3000,
+                       [&](int k) {
+                         const double t = kTick_s * ((k + 80) % 200);
+                         const double a = std::clamp(t - 0.08, 0.0, 0.06);  // accelerates
+                         const double b = std::clamp(t - 0.14, 0.0, 0.06);  // brakes
+                         const double moved = 75.0 * a * a + 9.0 * b - 75.0 * b * b;
+                         const bool is_back = (k + 80) % 400 >= 200;
+                         return step(k, counts_at(is_back ? 0.54 - moved : moved), 1.0);
+                       }),
+            -1);
+}
+
 // A step may hold a joint at its turning point by the new command. That must not trip.
 TEST_F(Motion, SilencePassesAJointHeldByAStep) {
   rest(0.0);
@@ -257,6 +274,22 @@ TEST_F(Motion, ResponseIsDueWhenTheArmHasMoved) {
     EXPECT_NEAR(trip_.value, 0.1 + 0.391 * kCount_rad / 0.016, 3e-3);
     EXPECT_NEAR(at, 391, 3);
   }
+}
+
+// Every change of a command starts the measurement again, with the arm's speed at that moment.
+TEST_F(Motion, ResponseCountsFromTheLastChangeOfTheCommand) {
+  begin(1.0);
+  const auto arm = [](int k) {  // 1.8 rad/s² for 0.2 s, then at constant speed for 0.1 s
+    const double a = kTick_s * std::min(k, 200), b = kTick_s * std::clamp(k - 200, 0, 100);
+    const double c = kTick_s * std::max(k - 300, 0);
+    return 0.9 * a * a + 0.36 * (b + c) + 0.9 * c * c;
+  };
+  const int at = until_trip(1000, [&](int k) {
+    arm_speed_ = (arm(k) - arm(k - 1)) / kTick_s;
+    return step(counts_at(arm(k)), 0, k < 200 ? 1.0 : k < 300 ? 0.6 : 1.0);
+  });
+  EXPECT_EQ(trip_.cause, TripCause::kNoResponse);
+  EXPECT_NEAR(at, 691, 5) << "0.391 s after the last change";
 }
 
 // A joint that already swings may be anywhere.

@@ -96,6 +96,24 @@ TEST(HoldPrompt, IsInMillimetresForAPrismaticJoint) {
             "Hold joint \"pendulum\" at 250.0 mm ± 2.5 mm (now -7000.0 mm), and keep it still.");
 }
 
+// The prompt has as many decimals as the tolerance needs.
+TEST(HoldPrompt, RoundsAccordingToItsTolerance) {
+  const std::pair<double, const char*> kPrompts[] = {
+      {10.0, "at 250 mm ± 10 mm (now -1 mm)"},
+      {9.9, "at 250.0 mm ± 9.9 mm (now -1.2 mm)"},
+      {1.0, "at 250.0 mm ± 1.0 mm (now -1.2 mm)"},
+      {0.99, "at 250.00 mm ± 0.99 mm (now -1.23 mm)"}};
+  for (const auto& [tolerance_mm, text] : kPrompts) {
+    ReleaseSettings cart = upright();
+    cart.slides = {false, true};
+    cart.held_angle_rad = 0.25;
+    cart.held_tolerance_rad = 1e-3 * tolerance_mm;
+    Holding holding(cart);
+    holding.show(-0.001234);
+    EXPECT_NE(holding.rig().said().at(0).find(text), std::string::npos) << holding.rig().said()[0];
+  }
+}
+
 // On a terminal the reading is updated in place; elsewhere only whole lines are written.
 TEST(HoldPrompt, IsRenewedOnATerminalOnly) {
   Holding holding(upright());

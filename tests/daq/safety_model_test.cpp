@@ -5,9 +5,11 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daq/safety/black_box.hpp"
@@ -24,6 +26,7 @@ namespace {
 using test_support::expect_parts;
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kGrid_s = 1.0 / 1024.0;  // sums of times are exact, and reach limits exactly
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 /// One sample of a random run of inertial sensors.
@@ -69,7 +72,8 @@ TEST(InertialMonitor, AgreesWithAModelInRandomRuns) {
     const std::size_t sensors = 1 + one_of(INERTIAL_SENSORS_MAX);
     std::vector<InertialLimits> limits(sensors);
     for (std::size_t i = 0; i < sensors; ++i) {
-      limits[i] = {"imu", one_of(2) == 0, 0.0205 + 0.01 * static_cast<double>(i), 0.0305, 0.0105};
+      limits[i] = {"imu", one_of(2) == 0, kGrid_s * static_cast<double>(20 + 10 * i), 30 * kGrid_s,
+                   10 * kGrid_s};
       for (std::int16_t& most : limits[i].counts_max) {
         most = static_cast<std::int16_t>(100 * one_of(3));
       }
@@ -102,14 +106,14 @@ TEST(InertialMonitor, AgreesWithAModelInRandomRuns) {
         for (std::size_t f = 0; f < kInertialFaultCount; ++f) {
           InertialMonitor::DetectedFault finding{};
           const bool found = monitor.has(i, static_cast<InertialFault>(f), finding);
-          ASSERT_NEAR(finding.value, expected[f], 1e-9) << "sensor " << i << " fault " << f;
+          ASSERT_EQ(finding.value, expected[f]) << "sensor " << i << " fault " << f;
           ASSERT_EQ(finding.limit, longest[f]);
           ASSERT_EQ(finding.fault, static_cast<InertialFault>(f));
           ASSERT_EQ(found, expected[f] > longest[f]);
         }
         ASSERT_EQ(monitor.stops_run(i), limits[i].stops_run);
       }
-      now.time_s += 1e-3 * static_cast<double>(1 + one_of(4));
+      now.time_s += kGrid_s * static_cast<double>(1 + one_of(4));
     }
   }
 }
@@ -289,14 +293,17 @@ TEST(SafetyLimitsCheck, HasExactBounds) {
   limits.motion.clear();
   EXPECT_EQ(find_limit_errors(limits).size(), 1U);
   for (const std::size_t more : {0U, 1U}) {
-    const std::function<void(SafetyLimits&)> fill[] = {
-        [&](SafetyLimits& l) { l.joint.resize(kJointsMax + more, l.joint[1]); },
-        [&](SafetyLimits& l) { l.motor.resize(kMotorsMax + more, l.motor[1]); },
-        [&](SafetyLimits& l) { l.inertial.resize(INERTIAL_SENSORS_MAX + more, l.inertial[1]); }};
-    for (const auto& change : fill) {
+    const std::pair<std::size_t, std::function<void(SafetyLimits&)>> fill[] = {
+        {16, [&](SafetyLimits& l) { l.joint.resize(16 + more, l.joint[1]); }},
+        {8, [&](SafetyLimits& l) { l.motor.resize(8 + more, l.motor[1]); }},
+        {INERTIAL_SENSORS_MAX,
+         [&](SafetyLimits& l) { l.inertial.resize(INERTIAL_SENSORS_MAX + more, l.inertial[1]); }}};
+    for (const auto& [most, change] : fill) {
       limits = limits_of_three_joints();
       change(limits);
-      EXPECT_EQ(find_limit_errors(limits).size(), more);
+      const std::vector<std::string> errors = find_limit_errors(limits);
+      ASSERT_EQ(errors.size(), more);
+      if (more > 0) expect_parts(errors[0], {("at most " + std::to_string(most)).c_str()});
     }
   }
 }
@@ -334,6 +341,25 @@ TEST(TripText, NamesItsSubjectAndStatesValueBeforeLimit) {
         EXPECT_TRUE(text.substr(value).starts_with("0.75 " + unit)) << text;
       }
     }
+  }
+}
+
+// Each cause with the remedy of its text. Catches a condition that joins two causes.
+TEST(TripText, AdvisesAboutTheSourceOfTheTrip) {
+  const std::map<TripCause, const char*> remedies = {
+      {TripCause::kEncoderJump, ". Check the encoder and its cable"},
+      {TripCause::kMissingChannel, ". Check the encoder and its cable"},
+      {TripCause::kLinkLost, ". Check the line, its adapters and the unit's supply"},
+      {TripCause::kStaleSample, ". Check the line, its adapters and the unit's supply"},
+      {TripCause::kInertialMissing, ". Check the sensor and its cable"},
+      {TripCause::kInertialStuck, ". Check the sensor and its cable"},
+      {TripCause::kInertialSaturated, ". Check the sensor and its cable"},
+      {TripCause::kAngle, ""},
+      {TripCause::kSpeed, ""},
+      {TripCause::kCommandNotFinite, ""}};
+  for (const auto& [cause, remedy] : remedies) {
+    const std::string text = describe_trip({cause, 0, 2.0, 0.75, 0.5}, limits_of_three_joints());
+    EXPECT_TRUE(text.ends_with(std::string(", at t = 2.000 s") + remedy)) << text;
   }
 }
 

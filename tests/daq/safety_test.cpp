@@ -208,6 +208,10 @@ TEST(SafetyBounds, TripOnNaN) {
   }
   for (const double requested : {kNaN, kInf, -kInf}) {
     expect_trip_by([](Observation&) {}, TripCause::kCommandNotFinite, requested);
+    SafetyMonitor monitor(two_joints());
+    monitor.limit_commands(resting(), {requested});
+    EXPECT_EQ(std::isnan(monitor.current_trip().value), std::isnan(requested));
+    EXPECT_EQ(monitor.current_trip().limit, 5.0);
   }
   // An angle that is not a number is a jump if there was an angle before.
   for (const double angle : {kNaN, kInf, -kInf}) {

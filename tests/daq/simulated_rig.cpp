@@ -69,6 +69,8 @@ SimulatedRig::SimulatedRig(Scenario scenario, const LoopSettings& loop,
               .divider = static_cast<int>(loop.period / std::chrono::milliseconds(1))},
       limits_(limits),
       recording_(recording == nullptr ? sink_ : *recording) {
+  time_->sleep_until(std::chrono::seconds(5000));
+  connected_ = time_->now();
   for (std::size_t i = 0; i < loop.inertial_count; ++i) stream_.inertial_divider[i] = 1;
   const auto channels = static_cast<std::uint8_t>(plant.joint_count());
   transport_ = std::make_unique<sim::SimTransport>(
@@ -88,6 +90,8 @@ SimulatedRig::SimulatedRig(Scenario scenario, const LoopSettings& loop,
 
 void SimulatedRig::run(const std::function<void(SimulatedRig&, int tick)>& disturb,
                        int tick_count_max, int poll_every) {
+  abandon(std::chrono::milliseconds(37));  // the unit's clock runs before the host connects
+  connected_ = time_->now();
   const auto facts = link_->connect();
   ASSERT_TRUE(facts.ok()) << facts.error().detail;
   const auto started = link_->start_stream(stream_);

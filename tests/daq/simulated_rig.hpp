@@ -58,7 +58,7 @@ firmware_iface::sim::FurutaParameters furuta_parameters();
 firmware_iface::sim::FurutaParameters shipped_furuta();
 
 /// A whole run in virtual time, with loop, supervisor, link, line, unit and rig in one thread. Its
-/// result depends on the settings alone.
+/// result depends on the settings alone. Neither the host's clock nor the unit's starts at zero.
 class SimulatedRig {
  public:
   SimulatedRig(Scenario scenario, const LoopSettings& loop = furuta_settings(),
@@ -95,7 +95,8 @@ class SimulatedRig {
   MemorySink& sink() { return sink_; }
   BlackBox& black_box() { return black_box_; }
   firmware_iface::UnitLink& link() { return *link_; }
-  double time_s() const { return static_cast<double>(time_->now().count()) * 1e-9; }
+  /// Returns the time since the host connected [s].
+  double time_s() const { return static_cast<double>((time_->now() - connected_).count()) * 1e-9; }
   const std::vector<std::string>& said() const { return said_; }
 
   /// Stores, from now on, the true state of each sent sample by its sequence number. Allocates.
@@ -104,6 +105,7 @@ class SimulatedRig {
 
  private:
   std::shared_ptr<firmware_iface::VirtualTime> time_;
+  Nanoseconds connected_{0};
   firmware_iface::StreamSettings stream_;
   std::unique_ptr<firmware_iface::sim::SimTransport> transport_;
   std::unique_ptr<LyingLine> line_;

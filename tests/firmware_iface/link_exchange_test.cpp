@@ -41,6 +41,10 @@ TEST_F(LinkExchange, ClearNeedsBothStepsWithTheToken) {
   EXPECT_EQ(unit.clears[0].token, 0);
   EXPECT_EQ(unit.clears[1].step, 2);
   EXPECT_EQ(unit.clears[1].token, 0xBEEF);
+  link.request_trip_clear();
+  ASSERT_EQ(unit.clears.size(), 3U);
+  EXPECT_EQ(unit.clears[2].step, 1);
+  EXPECT_EQ(unit.clears[2].token, 0) << "of the earlier request";
 }
 
 // After a token that has expired or was superseded, CLEAR restarts with step 1 and no token.

@@ -135,9 +135,12 @@ TEST_P(SampleTrackerFormats, RejectsContradictions) {
   EXPECT_EQ(stream.tracker.process_sample_report(report, 5s + 2ms, stream.sample),
             Verdict::kImplausible);
   report.sequence = 1;
-  report.tick_us = 1400;
-  EXPECT_EQ(stream.tracker.process_sample_report(report, 5s + 2ms, stream.sample),
-            Verdict::kImplausible);
+  for (const std::uint32_t tick_us : {1251U, 1400U, 749U, 600U}) {
+    report.tick_us = tick_us;
+    EXPECT_EQ(stream.tracker.process_sample_report(report, 5s + 2ms, stream.sample),
+              Verdict::kImplausible)
+        << tick_us;
+  }
   report.sequence = static_cast<std::uint16_t>(4000 & ((1 << GetParam().sequence) - 1));
   report.tick_us = 4'000'000;
   EXPECT_NE(stream.tracker.process_sample_report(report, 5s + 2ms, stream.sample), Verdict::kNext);

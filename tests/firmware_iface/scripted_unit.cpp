@@ -69,6 +69,11 @@ void ScriptedUnit::take(std::span<const std::uint8_t> message) {
     if (alter_hello) alter_hello(answer);
     send(message_of(answer));
   } else if (describe_request_decode(message.data(), message.size(), &describe)) {
+    // Late replies about the same index of the other kind, and about the next index.
+    const auto other = static_cast<std::uint8_t>(PART_ENCODER + PART_MOTOR - describe.part);
+    const auto next = static_cast<std::uint8_t>(describe.index + 1);
+    send(message_of(describe_reply{other, describe.index, {ENCODER_COUNTER, 0, 1, 0}}));
+    send(message_of(describe_reply{describe.part, next, {ENCODER_COUNTER, 0, 1, 0}}));
     send(message_of(describe_reply{
         describe.part, describe.index,
         describe.part == PART_MOTOR ? motor.at(describe.index) : encoder.at(describe.index)}));
