@@ -127,6 +127,7 @@ double Multisine::command_peak() const {
     curvature_max += std::abs(tone.amplitude) * omega * omega;
     if (ramp_s > 0.0) curvature_max += std::abs(tone.amplitude) * 2.0 * omega / ramp_s;
   }
+  values.push_back(compute_command({duration_s, {}}));  // the end of the last grid interval
   const double bound = peak_of(values) + curvature_max * grid.period_s * grid.period_s / 8.0;
   return std::min(bound, amplitude_sum);
 }

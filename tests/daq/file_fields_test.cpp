@@ -216,6 +216,28 @@ TEST(ScenarioFields, OfAReplay) {
   EXPECT_EQ(replay.at(2.0), -6.0);
   EXPECT_EQ(replay.at(3.999), -6.0);
   EXPECT_EQ(replay.at(4.0), 0.0);
+  std::ofstream(folder.file("u.csv")) << "u,other,t\n1,7,3\n,7,5\n";
+  Excited open_ended("replay { motor: \"arm\" file: \"u.csv\" time_column: \"t\" "
+                     "command_column: \"u\" }",
+                     10.0, folder.file("s.textproto"));
+  EXPECT_EQ(open_ended.at(1.999), 1.0) << "the last row needs no command";
+  EXPECT_EQ(open_ended.at(2.0), 0.0);
+}
+
+// An error of a repeated field is reported at its line.
+TEST(ScenarioFields, AreReportedAtTheirLine) {
+  const auto line_of = [](const std::string& excitation) {
+    const std::string text = test_support::refusal([&] { Excited wrong(excitation); });
+    EXPECT_TRUE(text.starts_with("s.textproto:")) << text;
+    return std::atoi(text.c_str() + std::string("s.textproto:").size());
+  };
+  EXPECT_EQ(line_of("multisine { motor: \"arm\"\nsine { frequency_hz: 1 amplitude: 1 }\n"
+                    "sine {\namplitude: 1\nfrequency_hz: -1 } }"),
+            5);
+  EXPECT_EQ(line_of("pulse_train { motor: \"arm\"\npulse {\ncommand: 1 width_s: 1 }\n"
+                    "pulse {\nwidth_s: -1 command: 1 } }"),
+            5);
+  EXPECT_EQ(line_of("\nchirp { motor: \"arm\" amplitude: 1\nfrequency_start_hz: -1 }"), 3);
 }
 
 // The command grows until a joint moves, and the opposite command then brakes the driven joint.
@@ -237,6 +259,12 @@ TEST(ScenarioFields, OfTestPushes) {
   EXPECT_EQ(push.phase(), ScenarioPhase::kRunning);
   push.at(3.92, arm(0.101));
   EXPECT_EQ(push.phase(), ScenarioPhase::kFinished);
+  Excited once("test_push { motor: \"arm\" command: 4 rise_s: 1 motion_rad: 0.1 }");
+  once.at(0.0);
+  EXPECT_EQ(once.at(0.75), 3.0);
+  once.at(1.01);
+  once.at(2.0);
+  EXPECT_EQ(once.phase(), ScenarioPhase::kFinished) << "one push by default";
   EXPECT_NE(test_support::refusal([] {
               Excited("test_push { motor: \"arm\" command: 4 rise_s: 2 }");
             }).find("motion_rad"),

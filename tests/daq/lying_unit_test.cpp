@@ -216,9 +216,8 @@ TEST_F(Lie, IncreasinglyDelayedSamples) {
     run([&](SimulatedRig& r, int tick) {
       if (tick != from_tick) return;
       from_s = r.time_s();
-      r.line().sample_delay = [&](firmware_iface::Nanoseconds now) {
-        const double since_s = static_cast<double>(now.count()) * 1e-9 - from_s;
-        return firmware_iface::Nanoseconds(static_cast<std::int64_t>(0.2e9 * since_s));
+      r.line().sample_delay = [from = r.transport().now()](firmware_iface::Nanoseconds now) {
+        return (now - from) / 5;
       };
     });
     if (from_tick == 1) {

@@ -115,9 +115,10 @@ TEST(TestPush, AlternatesInDirection) {
   EXPECT_EQ(nudge.at(0.29, 1.2), -2.0);
   EXPECT_EQ(nudge.at(0.3, 1.11), -2.0);
   EXPECT_EQ(nudge.at(0.31, 1.09), 2.0);
-  EXPECT_EQ(nudge.at(0.34, 1.09), 0.0);
   EXPECT_EQ(nudge.phase(), ScenarioPhase::kRunning);
-  EXPECT_EQ(nudge.at(0.45, 1.09), 0.0);
+  EXPECT_EQ(nudge.at(0.325, 1.08), 2.0) << "still moves";
+  EXPECT_EQ(nudge.at(0.34, 1.08), 0.0) << "as long as it was pushed";
+  EXPECT_EQ(nudge.at(0.45, 1.08), 0.0);
   EXPECT_EQ(nudge.phase(), ScenarioPhase::kFinished);
 }
 

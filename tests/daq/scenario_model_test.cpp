@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "daq/scenario/catalog.hpp"
+#include "daq/scenario/scenario_message.hpp"
+#include "proto/text/input_error.hpp"
 
 // Scenarios in random runs against models of a few lines, and each of their settings in turn.
 
@@ -224,6 +226,115 @@ TEST(PulseTrainScenario, DeclaresThePeakOfItsCommands) {
       peak = std::max(peak, std::abs(expected));
     }
     EXPECT_EQ(train.command_peak(), peak);
+  }
+}
+
+// The declared peak of any sum of sines, with and without a ramp, is at most a few thousandths above
+// the largest command.
+TEST(MultisineScenario, DeclaresThePeakOfItsCommands) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random(seed);
+    std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+    Multisine multisine{.ramp_s = seed % 2 == 0 ? 0.0 : 0.5 + uniform(random) / 4.0,
+                        .duration_s = 4.0};
+    for (std::uint64_t k = 1 + random() % 4; k > 0; --k) {
+      multisine.tones.push_back(
+          {1.0 + 0.9 * uniform(random), uniform(random), 3.0 * uniform(random)});
+    }
+    double peak = 0.0;
+    for (int k = 0; k < 40'000; ++k) {
+      peak = std::max(peak, std::abs(multisine.compute_command({1e-4 * k, {}})));
+    }
+    EXPECT_GE(multisine.command_peak(), peak);
+    EXPECT_LT(multisine.command_peak(), 1.005 * peak);
+  }
+}
+
+// Chosen phases lower the peak of tones of either sign of amplitude, also beside a given phase.
+TEST(MultisineScenario, ChoosesPhasesForALowPeak) {
+  double sum = 0.0;
+  constexpr int kRuns = 20;
+  for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
+    std::mt19937_64 random(seed);
+    Multisine chosen{.duration_s = 10.0};
+    double square = 0.0;
+    for (int k = 1; k <= 8; ++k) {
+      const double amplitude = (0.5 + 0.1 * static_cast<double>(random() % 6)) *
+                               (random() % 2 == 0 ? 1.0 : -1.0);
+      chosen.tones.push_back({.frequency_Hz = 0.1 * k, .amplitude = amplitude});
+      square += amplitude * amplitude / 2.0;
+    }
+    if (seed % 2 == 0) chosen.tones[random() % 8].phase_rad = 1.0;
+    choose_multisine_phases(chosen);
+    const double crest_factor = chosen.command_peak() / std::sqrt(square);
+    EXPECT_LT(crest_factor, 1.75) << seed;
+    sum += crest_factor;
+  }
+  EXPECT_LT(sum / kRuns, 1.63);
+}
+
+/// A rig whose joints turn or slide, each with a motor.
+ScenarioRig model_rig(const std::vector<bool>& slides) {
+  return {.path = "rig.textproto",
+          .joints = {"first", "second"},
+          .slides = slides,
+          .motors = {"first", "second"},
+          .has_operator = true};
+}
+
+Scenario scenario_of(const rigcal::v1::Scenario& message, const ScenarioRig& rig) {
+  const std::string path = "s.textproto";
+  return make_scenario(message, path, {path, message.GetDescriptor(), nullptr}, rig);
+}
+
+// A test push needs a motion of each kind of joint that the rig has, and no other. The driven
+// joint's own kind ends the push.
+TEST(TestPushScenario, NeedsAMotionOfEachKindOfJoint) {
+  const std::vector<bool> kinds[] = {
+      {}, {false, false}, {true, true}, {true, false}, {false, true}};
+  for (const std::vector<bool>& slides : kinds) {
+    const bool has_slide = std::ranges::count(slides, true) > 0;
+    const bool has_turn = slides.empty() || std::ranges::count(slides, false) > 0;
+    for (const auto& [motion_rad, motion_m] :
+         {std::pair(0.0, 0.0), std::pair(0.5, 0.0), std::pair(0.0, 0.25), std::pair(0.5, 0.25)}) {
+      rigcal::v1::Scenario message;
+      message.set_duration_s(5.0);
+      auto* push = message.add_test_push();
+      push->set_motor("second");
+      push->set_command(2.0);
+      push->set_rise_s(1.0);
+      push->set_motion_rad(motion_rad);
+      push->set_motion_m(motion_m);
+      SCOPED_TRACE(message.ShortDebugString() + std::to_string(slides.size()));
+      const bool is_missing_turn = has_turn && motion_rad == 0.0;
+      const bool is_missing_slide = has_slide && motion_m == 0.0;
+      std::string text;
+      try {
+        scenario_of(message, model_rig(slides));
+      } catch (const proto::InputError& error) {
+        text = error.what();
+      }
+      EXPECT_EQ(text.empty(), !is_missing_turn && !is_missing_slide) << text;
+      if (is_missing_turn) EXPECT_NE(text.find("needs motion_rad"), std::string::npos) << text;
+      if (is_missing_slide && !is_missing_turn) {
+        EXPECT_NE(text.find("needs motion_m"), std::string::npos) << text;
+      }
+      if (!text.empty()) continue;
+      for (const std::size_t joint : {0U, 1U}) {
+        const double limit = !slides.empty() && slides[joint] ? motion_m : motion_rad;
+        for (const double moved : {0.99 * limit, 1.01 * limit}) {
+          Scenario scenario = scenario_of(message, model_rig(slides));
+          std::vector<JointState> joints(2, {0.0, 0.0, true});
+          std::vector<double> commands(2);
+          scenario.compute_command({0.0, joints}, commands);
+          joints[joint].angle_rad = moved;
+          scenario.compute_command({0.5, joints}, commands);
+          EXPECT_EQ(commands[1] == 1.0, moved < limit) << joint << ' ' << moved;
+          EXPECT_EQ(commands[0], 0.0);
+        }
+      }
+    }
   }
 }
 

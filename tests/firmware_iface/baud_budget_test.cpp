@@ -30,6 +30,11 @@ TEST(BaudBudget, AgreesWithTheProtocolsTable) {
   EXPECT_EQ(full(6, 6, false).frame_size_bytes, 56);
   EXPECT_EQ(full(16, 8, true).frame_size_bytes, 104);
   EXPECT_TRUE(full(12, 6, false).fits);
+  // Exactly the allowed share of the line fits.
+  const double rate_Hz = BaudBudget::kLineShareMax * 46'080.0 / 30.0;
+  ASSERT_EQ(30.0 * rate_Hz, BaudBudget::kLineShareMax * 46'080.0);
+  EXPECT_TRUE(fits(460'800, false, rate_Hz));
+  EXPECT_FALSE(fits(460'800, false, 1.001 * rate_Hz));
   EXPECT_FALSE(full(16, 8, false).fits);
 }
 

@@ -237,6 +237,38 @@ TEST(LinkModel, RefusesASlowLineWithTheRemediesThatHelp) {
   EXPECT_EQ(named.size(), 3U);
 }
 
+// Each kind of damage has its own counter. Random bytes, and good frames with changes.
+TEST(LinkModel, CountsEachKindOfDamageByItself) {
+  std::mt19937_64 random(7);
+  FrameDecoder decoder;
+  frame_receiver receiver{};
+  std::map<frame_status, std::uint64_t> expected;
+  for (int k = 0; k < 4000; ++k) {
+    test_support::WireBytes bytes = test_support::frame_of(
+        test_support::message_of(ScriptedUnit::sample(random() % 1000), {2, 1, false}));
+    const std::uint64_t kind = random() % 5;
+    if (kind == 0) bytes.assign(1 + random() % (2 * FRAME_SIZE_BYTES_MAX), 0);
+    for (std::uint8_t& byte : bytes) {
+      if (kind == 0) byte = static_cast<std::uint8_t>(1 + random() % 255);
+    }
+    if (kind == 1) bytes[random() % bytes.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);
+    if (kind == 2) bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(random() % 4));
+    bytes.push_back(0);
+    for (const std::uint8_t byte : bytes) {
+      const frame_status status = frame_receiver_push(&receiver, byte);
+      ++expected[status];
+      ASSERT_EQ(decoder.push(byte), status == FRAME_OK);
+    }
+  }
+  EXPECT_EQ(decoder.counters().good, expected[FRAME_OK]);
+  EXPECT_EQ(decoder.counters().too_long, expected[FRAME_TOO_LONG]);
+  EXPECT_EQ(decoder.counters().bad_stuffing, expected[FRAME_BAD_STUFFING]);
+  EXPECT_EQ(decoder.counters().bad_length, expected[FRAME_BAD_LENGTH]);
+  EXPECT_EQ(decoder.counters().unknown_type, expected[FRAME_UNKNOWN_TYPE]);
+  EXPECT_EQ(decoder.counters().bad_crc, expected[FRAME_BAD_CRC]);
+  EXPECT_EQ(expected.size(), 7U);
+}
+
 // --- Single values
 
 class LinkFields : public ::testing::Test, protected scripted_unit::Session {};

@@ -30,8 +30,8 @@ TEST_F(LinkParts, EachPartHasItsOwnDescription) {
   unit.facts.motor_count = MOTORS_MAX;
   for (std::size_t k = 0; k < ENCODERS_MAX; ++k) {
     const auto n = static_cast<std::uint32_t>(k);
-    unit.encoder[k] = {static_cast<std::uint8_t>(k % 2), static_cast<std::uint8_t>(k % 4), 1000 + n,
-                       65'536 + n};
+    unit.encoder[k] = {static_cast<std::uint8_t>(k / 4 % 2), static_cast<std::uint8_t>(k % 4),
+                       1000 + n, 65'536 + n};
   }
   for (std::size_t k = 0; k < MOTORS_MAX; ++k) {
     unit.motor[k] = {static_cast<std::uint8_t>(k % 3), 0, static_cast<std::uint32_t>(500 + k), 0};
@@ -40,7 +40,7 @@ TEST_F(LinkParts, EachPartHasItsOwnDescription) {
   ASSERT_TRUE(facts.ok()) << facts.error().detail;
   for (std::size_t k = 0; k < ENCODERS_MAX; ++k) {
     const EncoderDescription& encoder = facts.value().encoder[k];
-    EXPECT_EQ(encoder.is_absolute, k % 2 == 1) << k;
+    EXPECT_EQ(encoder.is_absolute, k / 4 % 2 == 1) << k;
     EXPECT_EQ(encoder.has_index, k % 2 == 1) << k;
     EXPECT_EQ(encoder.has_home, k % 4 >= 2) << k;
     EXPECT_EQ(encoder.counts_per_turn, 1000 + k) << k;
@@ -59,7 +59,8 @@ TEST_F(LinkParts, CommandsOfSeveralMotorsKeepTheirPlaces) {
   unit.motor[2] = {MOTOR_AMPERE, 0, 4000, 0};
   start();
   pass({0});
-  ASSERT_TRUE(link.write_command(std::array{10.0, -0.5}, 20));
+  constexpr std::array kCommands{10.0, -0.5, 3.0};
+  ASSERT_TRUE(link.write_command(std::span(kCommands).first(2), 20));
   const command_request& sent = unit.commands.back();
   EXPECT_EQ(sent.command_q15[0], 32'767);
   EXPECT_EQ(sent.command_q15[1], -16'384);

@@ -35,6 +35,10 @@ sample_report ScriptedUnit::sample(std::uint64_t sequence) {
 
 IoResult ScriptedUnit::read_some(std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept {
   if (!open_) return {IoStatus::kClosed, 0};
+  if (floods && to_host_.empty()) {
+    time_.sleep_until(time_.now() + std::chrono::milliseconds(1));
+    send(clear_reply{1, CLEAR_DONE, 7, 0});
+  }
   if (to_host_.empty()) {
     time_.sleep_until(deadline);
     return {IoStatus::kTimeout, 0};
@@ -44,6 +48,7 @@ IoResult ScriptedUnit::read_some(std::span<std::uint8_t> buffer, Nanoseconds dea
     buffer[size_bytes] = to_host_.front();
     to_host_.pop_front();
   }
+  sent_size_bytes += size_bytes;
   return {IoStatus::kOk, size_bytes};
 }
 
@@ -67,7 +72,9 @@ void ScriptedUnit::take(std::span<const std::uint8_t> message) {
     facts.configuration_hash = unit_configuration_hash(&facts, encoder.data(), motor.data());
     hello_reply answer = facts;
     if (alter_hello) alter_hello(answer);
-    send(message_of(answer));
+    test_support::WireBytes bytes = message_of(answer);
+    if (alter_hello_bytes) alter_hello_bytes(bytes);
+    send(bytes);
   } else if (describe_request_decode(message.data(), message.size(), &describe)) {
     // Late replies about the same index of the other kind, and about the next index.
     const auto other = static_cast<std::uint8_t>(PART_ENCODER + PART_MOTOR - describe.part);

@@ -55,6 +55,11 @@ class ScriptedUnit final : public firmware_iface::Transport {
   /// Called for each CLEAR, e.g. to send an answer.
   std::function<void(const clear_request&)> on_clear;
   bool answers_configure = true;
+  /// Called with the bytes of each HELLO_REPLY before they are sent.
+  std::function<void(test_support::WireBytes&)> alter_hello_bytes;
+  /// Sends an unrequested message whenever the host waits.
+  bool floods = false;
+  std::uint64_t sent_size_bytes = 0;  ///< of all frames that the host has read
 
   firmware_iface::Nanoseconds now() const noexcept override { return time_.now(); }
   firmware_iface::IoResult read_some(std::span<std::uint8_t> buffer,
