@@ -36,6 +36,7 @@ TEST(ControlLoop, RunsAScenarioToItsEndAndRecordsEverySample) {
   expect_balanced(rig);
   EXPECT_TRUE(rig.sink().gaps.empty());
   EXPECT_NE(rig.sink().find("finished"), nullptr);
+  EXPECT_EQ(rig.sink().find("output"), nullptr) << "of no interest without a trip";
   EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
   // The unit's clock is fitted for 0.5 s, arming takes a few ticks, the scenario lasts 1.5 s.
   EXPECT_NEAR(static_cast<double>(rig.sink().samples.size()), 2000.0, 30.0);
@@ -108,6 +109,22 @@ TEST(ControlLoop, MeasuresTheDelayOfItsCommands) {
   const DelayCounts& delays = rig.loop().command_delay_counts();
   EXPECT_GT(delays[1].load(), 1000);
   EXPECT_EQ(delays[0].load(), 0);
+  EXPECT_EQ(rig.loop().cycle_time_histogram().max(), Nanoseconds(0)) << "no virtual time passes";
+  EXPECT_LT(rig.loop().arrival_jitter_histogram().max(), std::chrono::microseconds(300));
+}
+
+// The fit of the unit's clock is published at each full second of the run.
+TEST(ControlLoop, PublishesTheClockEverySecond) {
+  SimulatedRig rig(steady_drive());
+  ASSERT_TRUE(rig.link().connect().ok() && rig.link().start_stream({}).ok());
+  std::vector<double> times_s;
+  LoopRecord record;
+  firmware_iface::ClockFit fit;
+  for (int k = 0; k < 3500 && rig.loop().tick(); ++k) {
+    ASSERT_TRUE(rig.loop().records().try_pop(record));
+    if (rig.loop().clock_fits().try_pop(fit)) times_s.push_back(record.observation.time_s);
+  }
+  EXPECT_EQ(times_s, (std::vector<double>{1.0, 2.0, 3.0}));
 }
 
 // Delays beyond the histogram's range are counted in its last entry.
@@ -202,10 +219,19 @@ class Failure : public ::testing::Test {
     EXPECT_EQ(rig.loop().trip()->cause, cause) << describe_trip(*rig.loop().trip(), limits);
     EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
     EXPECT_NEAR(rig.loop().trip()->time_s, 1e-3 * kBreakTick, 0.05);
-    if (cause == TripCause::kLinkLost) {
-      EXPECT_EQ(rig.loop().trip()->limit, limits.staleness_s_max);
-      EXPECT_NEAR(rig.loop().trip()->value, limits.staleness_s_max, 0.01);
-      EXPECT_GT(rig.loop().trip()->value, limits.staleness_s_max);
+    const double limit = cause == TripCause::kLinkLost ? limits.staleness_s_max
+                         : cause == TripCause::kMissingChannel
+                             ? limits.joint[rig.loop().trip()->joint].missing_s_max
+                             : 0.0;
+    EXPECT_EQ(rig.loop().trip()->limit, limit);
+    if (cause == TripCause::kUnitTripped) {
+      EXPECT_EQ(rig.loop().trip()->value, FAULT_TTL);
+    } else {
+      EXPECT_GE(rig.loop().trip()->value, limit);
+      EXPECT_NEAR(rig.loop().trip()->value, limit, 0.01);
+    }
+    for (const proto::Command& command : rig.sink().commands) {
+      if (command.timestamp_s > rig.loop().trip()->time_s) ASSERT_EQ(command.flags, 0U);
     }
     const proto::Event* trip = rig.sink().find(std::string(to_string(cause)));
     ASSERT_NE(trip, nullptr);

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -158,6 +159,11 @@ TEST(Arming, WatchesFirst) {
   EXPECT_GT(rig.sim_unit().counters().clears, 0U);
   ASSERT_NE(rig.sink().find("arming"), nullptr);
   EXPECT_NEAR(rig.sink().find("arming")->timestamp_s, 0.8, 2e-3);
+  ASSERT_NE(rig.sink().find("running"), nullptr);
+  for (const proto::Command& command : rig.sink().commands) {
+    const bool runs = command.timestamp_s >= rig.sink().find("running")->timestamp_s;
+    ASSERT_EQ(command.flags, runs ? std::uint32_t{COMMAND_ENABLE} : 0U) << command.timestamp_s;
+  }
 }
 
 // A rig outside its limits is never armed. The message names the joint and the remedy.
@@ -269,6 +275,23 @@ TEST(ControlLoopEnd, RecordsOnAfterATrip) {
   ASSERT_NE(rig.loop().trip(), nullptr);
   const double recorded_s = rig.supervisor().time_s() - rig.loop().trip()->time_s;
   EXPECT_NEAR(recorded_s, furuta_settings().after_trip_s, 0.02);
+}
+
+// The operator reads that the output is off, also if the supervisor polls only after the unit
+// has reported it.
+TEST(ControlLoopEnd, SaysOnceThatTheOutputIsOff) {
+  SafetyLimits limits = furuta_limits();
+  limits.joint[0].angle_rad_max = 0.2;
+  for (const int poll_every : {1, 100}) {
+    SimulatedRig rig(branch_drive(), furuta_settings(), simulation_settings(), limits);
+    rig.run({}, 100'000, poll_every);
+    rig.finish();
+    const auto count = [&](const std::string& line) {
+      return std::ranges::count(rig.said(), line);
+    };
+    EXPECT_EQ(count("Tripped: trip command sent."), 1) << poll_every;
+    EXPECT_EQ(count("The unit reports that its output is off."), 1) << poll_every;
+  }
 }
 
 // If the line is lost after a trip, the output is known to be off only if a sample has shown it.

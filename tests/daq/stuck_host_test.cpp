@@ -223,6 +223,7 @@ TEST(FullRing, TripsAndListsWhatIsLost) {
     }
     expect_trip(rig, TripCause::kRingFull);
     EXPECT_EQ(rig.loop().trip()->limit, kFits);
+    EXPECT_EQ(rig.loop().trip()->value, kFits + 1);
     // The loop ends 0.2 s after the trip.
     EXPECT_NEAR(static_cast<double>(sample_counts.lost_in_ring), 200.0, 5.0);
     ASSERT_FALSE(rig.sink().gaps.empty());
