@@ -4,51 +4,35 @@
 #include <vector>
 
 #include "estimator/fit/free_parameters.hpp"
-#include "estimator/fit/physical/shooting_input.hpp"
+#include "estimator/fit/physical/modulated_motion.hpp"
+#include "estimator/fit/physical/standard_coordinates.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
 #include "estimator/simulation/tree_program.hpp"
 
 namespace estimator {
 
-/// Low-pass filtered motion in short time windows, at a few instants of each window. Controls and
-/// directions are filtered like the readings of their joint, so that they change when the filtered
-/// accelerations do.
-struct MotionWindows {
-  Eigen::MatrixXd angle, rate, acceleration;  ///< joints × instants [rad, rad/s, rad/s²]
-  Eigen::MatrixXd direction;                  ///< of motion, joints × instants, −1 to 1
-  Eigen::MatrixXd control;                    ///< motors × instants [unit of the control]
-  Eigen::VectorXd offsets;                    ///< encoder offsets in the angles [rad]
-  std::vector<int> segment;                   ///< segment of each instant, ascending
-  std::vector<int> window;                    ///< window of each instant, ascending
-  /// Joints × windows: whether the torque balance of the joint is known up to parameters. If the
-  /// joint has dry friction, it must move in one direction throughout the window.
-  Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic> usable;
-  std::vector<std::vector<int>> absent;  ///< absent bodies of each segment
-};
-
-/// Selects time windows, distributed evenly over the recordings. Omits windows near gaps of the
-/// readings and near the ends of segments, where the low-pass filter of the initial states is
-/// inaccurate.
-/// @param cutoff  of this filter [Hz]
-MotionWindows select_motion_windows(const Mechanism& mechanism, const ShootingInput& input,
-                                    double cutoff);
-
 /// The least-squares problem of the equation error of a tree whose joints are all observed. With
 /// filtered angles θ, rates ω and accelerations ω̇, the torque imbalance of each joint,
-/// r = ρ(θ, ω, ω̇, χ) + σ B, is averaged over each time window. The cost is
+/// r = ρ(θ, ω, ω̇, χ) + σ B, is multiplied by test functions φ and integrated (ModulatedMotion).
+/// The cost is
 ///
-///   Σ (mean r / σ_τ)² + priors,
+///   eᵀ C⁻¹ e + priors,   e = ∫ φ r dt,
 ///
-/// with the standard deviation σ_τ of the imbalance and the filtered direction of motion σ. There
-/// are no states. r is affine in gains, stiffnesses, friction coefficients, masses and moments of
-/// inertia. Encoder offsets shift the angles.
+/// with the filtered direction of motion σ. There are no states. The covariance C of the integrals
+/// of a joint results from white torque noise, from the readings' noise and, near rest, from
+/// unknown dry friction.
+///
+/// r is affine in the standard coordinates π (StandardCoordinates) except in encoder offsets and a
+/// few friction and motor parameters. If only coordinates in which r is affine are estimated, all
+/// integrals are compressed to as many rows as there are coordinates. An iteration then costs no
+/// evaluation of the recordings.
 class EquationErrorProblem final : public LeastSquaresProblem {
  public:
   /// @param mechanism  tree with set-valued friction; its free parameters affect the motion, or are
   ///                   encoder offsets
   /// @param motion     must outlive this object
-  EquationErrorProblem(const Mechanism& mechanism, const MotionWindows& motion);
+  EquationErrorProblem(const Mechanism& mechanism, const ModulatedMotion& motion);
 
   // LeastSquaresProblem.
   ProblemShape shape() const override { return {0, 1, 0, free_.size()}; }
@@ -72,40 +56,64 @@ class EquationErrorProblem final : public LeastSquaresProblem {
 
   const Mechanism& mechanism() const { return point_.mechanism; }
   const FreeParameters& free_parameters() const { return free_; }
-  /// Returns the number of averaged torque imbalances in the cost.
-  int row_count() const { return static_cast<int>(rows_.size()); }
+  /// Returns the number of integrals in the cost.
+  int integral_count() const;
+  /// Returns whether the integrals are affine in the estimated coordinates.
+  bool is_affine() const { return is_affine_; }
 
-  /// Sets σ_τ of each joint to the scatter of its imbalance at the current point. Windows with a
+  /// Sets the covariances to the scatter of the integrals at the current point. Integrals with a
   /// larger imbalance, such as at impacts, get a smaller weight (Cauchy's).
   void update_weights();
 
  private:
+  /// Integrals e and their derivatives by the standard coordinates, at some values of them. Rows
+  /// are functions · joints.
+  struct Linearization {
+    Eigen::VectorXd coordinates;
+    Eigen::VectorXd integrals;  ///< [N·m]
+    Eigen::MatrixXd slopes;
+  };
   struct Iterate {
     Mechanism mechanism;
-    Eigen::VectorXd imbalance;  ///< of every window and joint: windows · joints [N·m]
-    Eigen::MatrixXd slopes;     ///< derivatives by the free parameters
+    Linearization whitened;  ///< rows are whitened, and compressed if the problem is affine
     double cost = 0.0;
+  };
+  /// An encoder offset, and the change of the joint coordinates by it.
+  struct FreeOffset {
+    int coordinate;  ///< its position among the standard coordinates
+    double in_use;   ///< in the angles of the motion
+    Eigen::VectorXd joints;
+  };
+  /// The integrals of a joint that enter the cost, and the band factor L of their covariance:
+  /// C = L Lᵀ.
+  struct JointIntegrals {
+    std::vector<int> functions;  ///< ascending
+    Eigen::MatrixXd factor;      ///< functions × 4; column k contains L(i, i − k)
   };
 
   int joint_count() const { return static_cast<int>(motion_.angle.rows()); }
-  void evaluate(Iterate& point, bool with_slopes) const;
-  double total_cost(const Iterate& point) const;
-
-  /// A free encoder offset, and the change of the joint coordinates by it.
-  struct FreeOffset {
-    int position;   ///< in the parameter vector
-    double in_use;  ///< in the angles of the motion
-    Eigen::VectorXd joints;
-  };
   Eigen::VectorXd angle_shift(const Mechanism& mechanism) const;
+  Eigen::VectorXd compute_integrals(const Mechanism& values, Eigen::MatrixXd* slopes) const;
+  Linearization linearize_at(const Mechanism& values) const;
+  Linearization whiten(const Linearization& at) const;
+  Eigen::VectorXd integrals_at(const Mechanism& values) const;
+  Eigen::VectorXd whitened_residual(const Iterate& point) const;
+  void weight_joint(int joint, const Eigen::VectorXd& integrals, double inertia_noise);
+  Eigen::VectorXd inertia_noise() const;
+  bool find_affine() const;
+  void whiten_point(Iterate& point) const;
+  double total_cost(const Mechanism& mechanism, double squares) const;
 
   FreeParameters free_;
+  StandardCoordinates coordinates_;
+  Mechanism lifted_;  ///< in which the parameters of the coordinates are free
   std::vector<FreeOffset> offsets_;
   ProgramVariants programs_;
-  const MotionWindows& motion_;
-  std::vector<int> rows_;         ///< elements of `imbalance` in the cost
-  Eigen::VectorXd weights_;       ///< of each element of `imbalance`, 1/σ_τ
-  Eigen::VectorXd window_share_;  ///< 1/instants of each window
+  const ModulatedMotion& motion_;
+  Linearization start_;  ///< at the start; affine problems need no other
+  bool is_affine_ = false;
+  Eigen::VectorXd dry_bound_;  ///< mean dry-friction bound of each joint at the last evaluation
+  std::vector<JointIntegrals> joints_;
   Iterate point_, candidate_, saved_;
 };
 

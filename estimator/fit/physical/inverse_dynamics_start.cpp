@@ -10,15 +10,18 @@
 #include "estimator/fit/inertia_parameterized_problem.hpp"
 #include "estimator/fit/physical/equation_error.hpp"
 #include "estimator/model/encoder.hpp"
+#include "estimator/model/moments.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
 namespace {
 
-constexpr int kRowsMin = 5;      // torque imbalances per parameter
+constexpr int kRowsMin = 5;      // integrals per parameter
 constexpr int kRounds = 3;       // of weights
-constexpr int kIterations = 50;  // most, per round
+constexpr int kIterations = 200;  // most, per round
 constexpr double kTolerance = 1e-6;
+/// Uncertainty of given inertias in the first rounds, a factor of ten in either direction.
+constexpr double kInertiaUncertainty = 10.0;
 /// Smallest ratio of costs at which values by inverse dynamics replace the given values.
 constexpr double kMuchBetter = 2.0;
 /// Largest cost per reading at which they replace values that cannot be simulated. The model is
@@ -27,16 +30,6 @@ constexpr double kUsefulCost = 1e4;
 
 bool is_observed(const Mechanism& mechanism) {
   return EncoderToJointMap(mechanism).observed_joint_count() == mechanism.joint_count();
-}
-
-/// Returns whether the moments of inertia of a body about all axes are estimated. The equation
-/// error then tends to the boundary of physically consistent inertias. From there, the fit of an
-/// arm with six links ended farther from the true values than from given values that were 70 % off.
-bool has_spatial_inertias(const Mechanism& mechanism) {
-  for (int body = 0; body < mechanism.body_count(); ++body) {
-    if (has_inertia_parameterization(mechanism, body)) return true;
-  }
-  return false;
 }
 
 /// Fixes sensor parameters other than encoder offsets.
@@ -75,6 +68,40 @@ void hold_near_start(const Mechanism& start, Mechanism& reached) {
   }
 }
 
+/// Adds a prior of the inertia of each body whose moments about all axes are estimated, with the
+/// given values as CAD values (InertiaPrior), unless the rig file has one. Without it, the equation
+/// error tends to the boundary of physically consistent inertias, from where a fit may not return.
+/// @return the bodies
+std::vector<int> hold_inertias_near_start(Mechanism& mechanism) {
+  std::vector<int> bodies;
+  move_off_feasibility_boundary(mechanism);
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    Body& own = mechanism.bodies[body];
+    if (!has_inertia_parameterization(mechanism, body) || std::isfinite(own.cad_uncertainty)) {
+      continue;
+    }
+    if (!(mechanism.parameter(body, BodyParameter::kMass).value > 0.0)) continue;
+    if (!is_physically_consistent(inertia_matrix(moments_of_inertia(mechanism, body)))) continue;
+    const InertiaPrior prior(mechanism, body);
+    for (const int index : prior.parameters()) {
+      if (index < 0) continue;
+      Parameter& parameter = mechanism.at(index);
+      if (std::isinf(parameter.prior_standard_deviation)) parameter.prior_mean = parameter.value;
+    }
+    own.cad_uncertainty = kInertiaUncertainty;
+    bodies.push_back(body);
+  }
+  return bodies;
+}
+
+/// Returns the uncertainty of the CAD values with which the prior of a body's inertia costs about
+/// as much as one of a parameter that deviates by its standard deviation, at least 1.
+double measure_inertia_deviation(Mechanism mechanism, int body) {
+  mechanism.bodies[body].cad_uncertainty = 1.0;
+  const auto residual = InertiaPrior(mechanism, body).residual(mechanism);
+  return residual ? std::max(1.0, residual->norm()) : kInertiaUncertainty;
+}
+
 /// Adds changes of the encoder offsets to the initial states.
 void shift_states(const Mechanism& from, const Mechanism& to, ShootingInput& input) {
   const std::vector<Encoder> sensors = used_encoders(from);
@@ -109,18 +136,21 @@ std::optional<Mechanism> estimate_by_inverse_dynamics(const Mechanism& mechanism
                                                       const ShootingInput& input,
                                                       const CalibrationOptions& options) {
   if (!is_tree_mechanism(mechanism) || !is_observed(mechanism)) return std::nullopt;
-  if (has_spatial_inertias(mechanism)) return std::nullopt;
   Mechanism start = with_set_valued_friction(mechanism);
   fix_other_sensor_parameters(start);
+  const std::vector<int> spatial = hold_inertias_near_start(start);
   const InertiaParameterization parameterization = options.inertia_parameterization;
   const FreeParameters free(start);
   if (free.size() == 0) return std::nullopt;
-  const MotionWindows motion = select_motion_windows(start, input, options.filter_cutoff);
+  const ModulatedMotion motion = modulate_motion(start, input, options.filter_cutoff);
   EquationErrorProblem problem(start, motion);
-  if (problem.row_count() < kRowsMin * free.size()) return std::nullopt;
+  if (problem.integral_count() < kRowsMin * free.size()) return std::nullopt;
   minimize(problem, parameterization);
   Mechanism reached = problem.mechanism();
   hold_near_start(start, reached);
+  for (const int body : spatial) {
+    reached.bodies[body].cad_uncertainty = measure_inertia_deviation(reached, body);
+  }
   EquationErrorProblem held(reached, motion);
   minimize(held, parameterization);
   Mechanism result = mechanism;

@@ -15,10 +15,10 @@ namespace estimator {
 /// Returns the mechanism with initial parameter values from inverse dynamics, which do not depend
 /// on the given values where the motion determines them. They minimize the equation error
 /// (EquationErrorProblem). Parameters that it does not determine stay near their given values:
-/// delays, end stops, other sensors, and weakly identifiable parameters.
+/// delays, end stops, other sensors, and weakly identifiable parameters. Inertias stay physically
+/// consistent, and near their given values in the divergence of InertiaPrior.
 ///
-/// Empty if a joint is not observed by encoders, for closed loops, for bodies whose moments of
-/// inertia about all axes are estimated, and without enough motion.
+/// Empty if a joint is not observed by encoders, for closed loops, and without enough motion.
 /// @param input  segments, states and noise levels are used
 std::optional<Mechanism> estimate_by_inverse_dynamics(const Mechanism& mechanism,
                                                       const ShootingInput& input,

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "estimator/fit/physical/shooting_input.hpp"
+#include "estimator/model/mechanism.hpp"
+
+namespace estimator {
+
+/// Low-pass filtered motion at the instants under test functions φ(t), with which equations of
+/// motion are multiplied and integrated. Controls and directions are filtered like the readings of
+/// their joint, so that they change when the filtered accelerations do.
+///
+/// Test functions are cubic B-splines with ∫φ dt = 1 [1/s]. They and their slopes are zero at their
+/// ends, so integration by parts moves both time derivatives of a coordinate to φ:
+///
+///   ∫ φ M(q) q̈ dt = −∫ (φ̇ M + φ Ṁ) q̇ dt.
+///
+/// On a grid of instants, accelerations are central differences of the rates, and the sum over the
+/// instants equals its summation by parts. So the noise of the readings enters only through the
+/// second differences of φ, although accelerations appear in the sum.
+struct ModulatedMotion {
+  Eigen::MatrixXd angle, rate, acceleration;  ///< joints × instants [rad, rad/s, rad/s²]
+  Eigen::MatrixXd direction;                  ///< of motion, joints × instants, −1 to 1
+  Eigen::MatrixXd control;                    ///< motors × instants [unit of the control]
+  Eigen::VectorXd offsets;                    ///< encoder offsets in the angles [rad]
+  std::vector<int> segment;                   ///< segment of each instant, ascending
+  std::vector<std::vector<int>> absent;       ///< absent bodies of each segment
+  /// Variance of the readings of each joint [rad²].
+  Eigen::VectorXd angle_variance;
+
+  /// The test functions of one segment, which differ only by a shift.
+  struct FunctionShape {
+    double spacing = 0.0;    ///< time between instants [s]
+    Eigen::VectorXd values;  ///< φ at the instants of one function [1/s]
+    /// Covariances of the integrals of two functions, by the difference of their positions: of
+    /// white torque of the density 1 N²m²/Hz, and of M q̈ for readings of q with the variance 1 and
+    /// M = 1.
+    Eigen::Vector4d torque, inertia;
+  };
+  std::vector<FunctionShape> shapes;  ///< of each segment
+  struct TestFunction {
+    int segment;
+    int position;       ///< of its first knot in the segment [knots]
+    int first_instant;  ///< index of the first instant at which φ ≠ 0
+  };
+  std::vector<TestFunction> functions;  ///< ascending
+  /// Joints × functions: share of ∫φ dt in which the joint moves so slowly that its direction is
+  /// uncertain. Dry friction may then have any value between its bounds. Zero without dry friction.
+  Eigen::ArrayXXd undirected;
+
+  int function_count() const { return static_cast<int>(functions.size()); }
+};
+
+/// Places test functions over the recordings, except near gaps of the readings and near the ends of
+/// segments, where the low-pass filter of the initial states is inaccurate. Selects functions that
+/// are distributed evenly if there are very many.
+/// @param cutoff  of this filter [Hz]
+ModulatedMotion modulate_motion(const Mechanism& mechanism, const ShootingInput& input,
+                                double cutoff);
+
+}  // namespace estimator

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "estimator/fit/free_parameters.hpp"
+#include "estimator/model/mechanism.hpp"
+
+namespace estimator {
+
+/// Coordinates in which the torques of inverse dynamics are linear where the parameters of a
+/// mechanism are not [Gau90]. Each body whose inertia or joint points are estimated has its
+/// standard inertial parameters: the mass m, the first moments m c, and the moments of inertia
+/// about its parent joint. c is the centre of mass from that joint. The other joint points of the
+/// body are relative to the same joint. Every other estimated parameter is its own coordinate.
+class StandardCoordinates {
+ public:
+  explicit StandardCoordinates(const Mechanism& mechanism);
+
+  int size() const { return static_cast<int>(parameters_.size()); }
+  /// Returns the parameters that determine the coordinates, as many as there are coordinates. They
+  /// are indices into Mechanism::parameters.
+  const std::vector<int>& parameters() const { return parameters_; }
+
+  /// Returns the values of the coordinates.
+  Eigen::VectorXd values(const Mechanism& mechanism) const;
+
+  /// Returns the derivatives of the coordinates by the free parameters, size × free.
+  Eigen::MatrixXd derivatives(const Mechanism& mechanism, const FreeParameters& free) const;
+
+  /// Converts derivatives by `parameters()` to derivatives by the coordinates, both rows × size.
+  /// @param at  parameter values; masses must be positive
+  void convert_derivatives(const Mechanism& at, Eigen::MatrixXd& derivatives) const;
+
+  /// Returns the mechanism with positive masses of the bodies that have standard parameters.
+  Mechanism with_positive_masses(Mechanism mechanism) const;
+
+ private:
+  /// A body with standard parameters. Its points are those of its joints and of its air drag, the
+  /// parent joint's first, as indices of their first coordinates.
+  struct StandardBody {
+    int body;
+    int first;  ///< position of its first coordinate
+    std::vector<int> points;
+
+    int size() const { return 7 + 3 * static_cast<int>(points.size()); }
+  };
+  Eigen::MatrixXd body_derivatives(const Mechanism& mechanism, const StandardBody& body) const;
+
+  std::vector<int> parameters_;
+  std::vector<StandardBody> bodies_;
+};
+
+}  // namespace estimator
