@@ -8,6 +8,7 @@
 
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/fit/inertia_parameterized_problem.hpp"
+#include "estimator/fit/physical/control_noise_effect.hpp"
 #include "estimator/fit/physical/equation_error.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/moments.hpp"
@@ -123,9 +124,12 @@ struct BegunFit {
 
   double interval() const { return fit->input().grid.interval; }
   /// Returns whether the values predict the recordings much better than those of another fit. A
-  /// fit with longer node intervals does, since the other one cannot be simulated over them.
+  /// fit with longer node intervals does, since the other one cannot be simulated over them. Noise
+  /// of the controls limits the intervals too.
   bool is_much_better_than(const BegunFit& other) const {
-    if (interval() != other.interval()) return interval() > other.interval();
+    if (interval() != other.interval() && fit->input().noise.control.size() == 0) {
+      return interval() > other.interval();
+    }
     return kMuchBetter * cost < other.cost;
   }
 };
@@ -166,6 +170,7 @@ std::unique_ptr<ShootingFit> begin_shooting_fit(const std::vector<Recording>& re
   const auto begin_at = [&](const Mechanism& values) {
     ShootingInput own = input;
     shift_states(start, values, own);
+    account_for_control_noise(values, own);
     choose_integration_steps(values, options, own);
     BegunFit begun{std::make_unique<ShootingFit>(std::move(own), options, monitor, stages)};
     begun.cost = begun.fit->shorten_node_intervals(values);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "estimator/fit/loop_closed_states.hpp"
+#include "estimator/fit/physical/control_noise_effect.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/signal/low_pass.hpp"
@@ -209,16 +210,6 @@ std::vector<GridInstant> place_instants(const std::vector<FunctionGrid>& grids,
     for (; next < end; ++next) instants.push_back({s, grid.column(next), grid.stride});
   }
   return instants;
-}
-
-Eigen::VectorXd joint_angle_variances(const Mechanism& mechanism, const Eigen::VectorXd& noise) {
-  const EncoderToJointMap map(mechanism);
-  Eigen::VectorXd variances = Eigen::VectorXd::Zero(mechanism.joint_count());
-  for (Eigen::Index i = 0; i < noise.size(); ++i) {
-    const Eigen::VectorXd error = noise[i] * Eigen::VectorXd::Unit(noise.size(), i);
-    variances += map.joint_coordinates(error).cwiseAbs2();
-  }
-  return variances;
 }
 
 }  // namespace

@@ -299,15 +299,17 @@ bool ShootingFit::update_noise_levels(const ParameterInformation& information,
     const ProcessNoiseChange change =
         compute_process_noise_change(information.groups[at], is_noise_significant_[j]);
     is_noise_significant_[j] = change.significant;
-    scale(noise.acceleration[j], change.factor);
+    const double level =
+        std::max(change.factor * noise.acceleration[j], input_.least_acceleration[j]);
+    scale(noise.acceleration[j], level / noise.acceleration[j]);
   }
   return changed;
 }
 
-std::unique_ptr<ShootingProblem> ShootingFit::make_simulation_problem(
-    const Mechanism& mechanism) const {
+std::unique_ptr<ShootingProblem> ShootingFit::make_prediction_problem(const Mechanism& mechanism,
+                                                                      double horizon) const {
   ShootingGrid grid = input_.grid;
-  grid.interval = std::numeric_limits<double>::infinity();
+  grid.interval = horizon;
   return make_problem(mechanism, joint_->noise(), grid);
 }
 
@@ -437,8 +439,8 @@ ShootingNoise ShootingFit::inflate_noise(double share, double interval) const {
 void ShootingFit::fit_relaxed(const Mechanism& start) {
   const Mechanism held = held_near_start(start);
   const double interval = input_.grid.interval;
-  const Excerpt excerpt =
-      select_excerpt(input_, kExcerptIntervals * interval, kWindowIntervals * interval);
+  const double part = std::max(interval, default_node_interval(input_.segments));
+  const Excerpt excerpt = select_excerpt(input_, kExcerptIntervals * part, kWindowIntervals * part);
   joint_ = search_initial_values(held, excerpt);
   if (excerpt.is_whole) return;
   joint_history_.iterations_most += joint_history_.iterations;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -86,6 +87,11 @@ class ShootingFit {
   /// of the joint estimation.
   bool has_diverged() const { return diverged_; }
 
+  /// Returns the problem whose motion starts at the jointly estimated states every `horizon`
+  /// seconds. Its errors are those of predictions over this time.
+  std::unique_ptr<ShootingProblem> make_prediction_problem(const Mechanism& mechanism,
+                                                           double horizon) const;
+
   /// Returns the measured, estimated and simulated joint angles of each segment.
   std::vector<SegmentTrajectory> trajectories() const;
 
@@ -106,7 +112,9 @@ class ShootingFit {
   std::unique_ptr<ShootingProblem> make_problem(const Mechanism& mechanism,
                                                 const ShootingNoise& noise,
                                                 const ShootingGrid& grid) const;
-  std::unique_ptr<ShootingProblem> make_simulation_problem(const Mechanism& mechanism) const;
+  std::unique_ptr<ShootingProblem> make_simulation_problem(const Mechanism& mechanism) const {
+    return make_prediction_problem(mechanism, std::numeric_limits<double>::infinity());
+  }
   bool has_significant_process_noise() const;
   std::vector<Mechanism> make_restart_candidates(const Mechanism& reached) const;
   void restart_joint_estimation();

@@ -12,6 +12,7 @@
 #include "estimator/fit/loop_closed_states.hpp"
 #include "estimator/fit/number_text.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"
+#include "estimator/fit/physical/control_noise_effect.hpp"
 #include "estimator/fit/physical/shooting/control_noise.hpp"
 #include "estimator/fit/physical/shooting/impact_free_nodes.hpp"
 #include "estimator/fit/physical/shooting/integration_steps.hpp"
@@ -386,6 +387,7 @@ ShootingInput prepare_shooting_data(const Mechanism& mechanism,
   const Eigen::VectorXd generous =
       kInflatedNoiseFraction * std::sqrt(kInterval) * scales.cwiseProduct(least);
   input.noise.acceleration = generous(input.grid.coordinates.independent);
+  input.least_acceleration.setZero(input.noise.acceleration.size());
   input.sensor_acceleration = noise_of_encoder_coordinates(mechanism, generous);
   input.noise.control = motor_control_noise(mechanism);
   prepare_inertial(mechanism, input);
@@ -396,6 +398,7 @@ ShootingInput prepare_shooting_input(const Mechanism& mechanism,
                                      const std::vector<Recording>& recordings,
                                      const CalibrationOptions& options) {
   ShootingInput input = prepare_shooting_data(mechanism, recordings, options);
+  account_for_control_noise(mechanism, input);
   choose_integration_steps(mechanism, options, input);
   return input;
 }

@@ -34,6 +34,9 @@ struct ShootingInput {
   ShootingNoise noise;        ///< initial levels, with inflated process noise
   /// Initial process noise of the coordinate that each encoder reads [rad/s²/√Hz].
   Eigen::VectorXd sensor_acceleration;
+  /// Process noise of each coordinate that is negligible beside noise of the controls [rad/s²/√Hz];
+  /// zero without this noise.
+  Eigen::VectorXd least_acceleration;
   ShootingGrid grid;
   std::optional<ShootingGrid> last_grid;  ///< for loops: shorter steps for the last stages
   std::vector<Message> notes;

@@ -7,7 +7,7 @@
 
 #include "estimator/model/parameter_dependencies.hpp"
 #include "estimator/simulation/interval/joint_dynamics.hpp"
-#include "tests/support/mechanisms/frames.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace test_support {
 namespace {

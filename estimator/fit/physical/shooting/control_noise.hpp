@@ -10,6 +10,13 @@ namespace estimator {
 /// Empty if no recorded control has noise.
 Eigen::VectorXd motor_control_noise(const Mechanism& mechanism);
 
+/// Returns the spectral density of the accelerations due to noise of recorded controls,
+/// T M⁻¹ K Σ_u K M⁻ᵀ, joints × joints. Symbols and arguments are as for
+/// `compute_acceleration_whitening`.
+Eigen::MatrixXd compute_control_noise_density(const Mechanism& mechanism,
+                                              const Eigen::VectorXd& control, double period,
+                                              const Eigen::VectorXd& angles);
+
 /// Computes the lower triangular matrix W that whitens unmodelled accelerations: W S Wᵀ = 1. The
 /// spectral density of these accelerations is
 ///

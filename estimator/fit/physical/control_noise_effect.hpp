@@ -1,0 +1,23 @@
+#pragma once
+
+#include <Eigen/Core>
+
+#include "estimator/fit/physical/shooting_input.hpp"
+#include "estimator/model/mechanism.hpp"
+
+namespace estimator {
+
+/// Process noise that is negligible beside the accelerations due to noise of the controls, relative
+/// to them.
+inline constexpr double kNegligibleControlShare = 0.1;
+
+/// Returns the variance of each joint's coordinate due to noise of the encoders [rad²].
+/// @param noise  standard deviation of each encoder's readings [rad or m]
+Eigen::VectorXd joint_angle_variances(const Mechanism& mechanism, const Eigen::VectorXd& noise);
+
+/// Computes the accelerations due to noise of the recorded controls, and limits the time between
+/// shooting nodes to the time in which they move the joints by the readings' noise. Process noise acts only at nodes, so the fit would attribute
+/// longer motions to the readings. Nodes are at least two samples apart.
+void account_for_control_noise(const Mechanism& mechanism, ShootingInput& input);
+
+}  // namespace estimator
