@@ -170,7 +170,10 @@ class Commands {
     add_rig(command);
     command.add_option("--joint", joints_, "joints to check; default: all with an encoder")
         ->type_name("NAME")
-        ->expected(1, static_cast<int>(daq::kJointsMax));
+        ->expected(1, static_cast<int>(daq::kJointsMax))
+        ->excludes(command.add_flag(
+            "--check", is_commission_check_,
+            "only report whether the rig was commissioned in its present state"));
     command.footer(
         "Run it at the rig, in a terminal, for a new rig and after changes of its encoders,\n"
         "cables, motors or unit. It guides you through each step, about two minutes for two\n"
@@ -193,6 +196,10 @@ class Commands {
         "4 not commissioned: faults were found, or you ended it.");
     command.callback([this] {
       stop_on_signals();
+      if (is_commission_check_) {
+        exit_code_ = daq::check_commission({run_.rig_path, run_.url, {}}, std::cout);
+        return;
+      }
       const bool terminal = ::isatty(STDOUT_FILENO) == 1;
       daq::OperatorConsole person(STDIN_FILENO, std::cout, terminal);
       exit_code_ = daq::commission_rig({run_.rig_path, run_.url, joints_}, flags.stop_requested,
@@ -263,6 +270,7 @@ class Commands {
   daq::ConformanceOptions conformance_;
   std::vector<std::string> joints_;
   std::string plot_path_;
+  bool is_commission_check_ = false;
   daq::LatencyOptions latency_;
   double latency_duration_s_ = 10.0;
   ExitCode exit_code_ = ExitCode::kDone;

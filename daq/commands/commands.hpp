@@ -82,6 +82,13 @@ struct CommissionOptions {
 ExitCode commission_rig(const CommissionOptions& options, const std::atomic<bool>& stop,
                         OperatorInterface& person, std::ostream& out);
 
+/// Reads the unit's description and checks whether the rig was commissioned in its present state.
+/// Prints the reason and the remedy on standard error if not. Drives no motor, and ignores
+/// `options.joints`.
+/// @return kDone or kNotCommissioned, or kTrouble if the unit cannot be reached
+/// @throws proto::InputError for an error in the files
+ExitCode check_commission(const CommissionOptions& options, std::ostream& out);
+
 /// Commissions a rig like commission_rig, through a conversion unit that is already connected. The
 /// unit's sample stream must not have been started.
 /// @param black_box  receives the messages of `unit`

@@ -202,6 +202,16 @@ ExitCode commission_unit(const RigConfig& rig, const std::vector<std::string>& j
   }
 }
 
+ExitCode check_commission(const CommissionOptions& options, std::ostream& out) {
+  const RigConfig rig = load_rig(options.rig_path, options.url);
+  const auto session = connect_to_unit(rig, out);
+  if (!session.ok()) return fail(session.error().detail);
+  const CommissionState state = commission_state(rig, session.value()->unit->facts());
+  if (state == CommissionState::kCurrent) return ExitCode::kDone;
+  fail(describe_commission_state(state, rig) + "; " + commission_remedy(rig));
+  return ExitCode::kNotCommissioned;
+}
+
 ExitCode commission_rig(const CommissionOptions& options, const std::atomic<bool>& stop,
                         OperatorInterface& person, std::ostream& out) {
   const RigConfig rig = load_rig(options.rig_path, options.url);

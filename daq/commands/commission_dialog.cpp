@@ -359,6 +359,9 @@ void CommissionDialog::check_motor(std::size_t index) {
 
 void CommissionDialog::run() {
   switch_output_off();
+  const Findings limits = commissioning_.find_limits_beyond_stops();
+  say(limits);
+  findings_.insert(findings_.end(), limits.begin(), limits.end());
   check_encoders();
   for (std::size_t m = 0; m < commissioning_.motors().size(); ++m) check_motor(m);
 }

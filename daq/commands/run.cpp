@@ -402,9 +402,7 @@ CommissioningCheck check_commissioning(const RigConfig& rig,
     notice.refuses = true;
     notice.text += ", and " + scenario_path + " commands up to " + notation::format_number(peak) +
                    " " + rig.motor[m].command_unit +
-                   ", more than 25 % of command_max; commission it with 'rigcal-daq commission "
-                   "--rig " +
-                   rig.path + "', or give --not-commissioned";
+                   ", more than 25 % of command_max; " + commission_remedy(rig);
     break;
   }
   return notice;

@@ -91,6 +91,30 @@ const JointLimits& Commissioning::joint_limits(std::size_t joint) const {
   return rig_.limits.joint[static_cast<std::size_t>(rig_.find_channel(joints_[joint].name))];
 }
 
+Findings Commissioning::find_limits_beyond_stops() const {
+  Findings findings;
+  const auto add = [&](const JointLimits& limits, const char* bound, double limit, double stop) {
+    findings.push_back(
+        {Kind::kNote, std::string(limits.slides ? "position_m_" : "angle_rad_") + bound +
+                          " of joint " + quote_name(limits.joint) + ", " + number(limit, 4) +
+                          ", is beyond its end stop at " + number(stop, 4) +
+                          ": the joint hits the stop before the limit ends a run. Set the limit "
+                          "inside the stop; a tighter limit keeps the commissioning valid."});
+  };
+  for (const CheckedJoint& joint : joints_) {
+    const auto channel = static_cast<std::size_t>(rig_.find_channel(joint.name));
+    const JointLimits& limits = rig_.limits.joint[channel];
+    const JointDrive& drive = rig_.limits.motion[channel];
+    if (limits.angle_rad_min < drive.stop_rad_min) {
+      add(limits, "min", limits.angle_rad_min, drive.stop_rad_min);
+    }
+    if (limits.angle_rad_max > drive.stop_rad_max) {
+      add(limits, "max", limits.angle_rad_max, drive.stop_rad_max);
+    }
+  }
+  return findings;
+}
+
 Findings Commissioning::add_rest_recording(const EncoderRecorder& watch) {
   Findings findings;
   for (CheckedJoint& joint : joints_) {

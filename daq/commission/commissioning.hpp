@@ -74,6 +74,9 @@ class Commissioning {
   /// Returns whether all joints with an encoder are checked.
   bool covers_all_joints() const { return joints_.size() == rig_.channel.size(); }
 
+  /// Returns a note for each position limit that is beyond an end stop in the rig file.
+  Findings find_limits_beyond_stops() const;
+
   /// Adds a recording during which nobody touched the rig.
   Findings add_rest_recording(const EncoderRecorder& watch);
 

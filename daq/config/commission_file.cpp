@@ -1,11 +1,14 @@
 #include "daq/config/commission_file.hpp"
 
+#include <google/protobuf/text_format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <set>
 #include <vector>
 
+#include "daq/safety/loosened_limit.hpp"
 #include "proto/notation/number_format.hpp"
 #include "proto/rig.pb.h"
 #include "proto/stream/content_hash.hpp"
@@ -119,15 +122,29 @@ void set_stall(const RigConfig& rig, const CommissionEdit::StallEdit& stall,
 
 std::string quoted_text(const std::string& text) { return '"' + text + '"'; }
 
-void set_record(const CommissionRecord& record, proto::TextEdit& text) {
+/// Returns the safety section of a rig file as text in one line.
+std::string safety_text(const std::string& path, const std::string& text) {
+  v1::Rig rig;
+  proto::TextLocator::Tree tree;
+  proto::parse_text(path, text, rig, tree);
+  google::protobuf::TextFormat::Printer printer;
+  printer.SetSingleLineMode(true);
+  std::string safety;
+  printer.PrintToString(rig.safety(), &safety);
+  return "{ " + safety + "}";
+}
+
+/// Writes the record, with the present safety section, and its hash.
+void set_record(const CommissionRecord& record, proto::TextEdit& text, const std::string& path) {
   const auto set = [&](const char* field, const std::string& value) {
-    text.set_number(steps_to({{"unit", -1}, {"commissioned", -1}, {field, -1}}),
-                    quoted_text(value));
+    text.set_number(steps_to({{"unit", -1}, {"commissioned", -1}, {field, -1}}), value);
   };
-  set("date", record.date);
-  set("unit_id", record.unit_id);
-  set("configuration_hash", record.configuration_hash);
-  set("hash", record.hash);
+  set("date", quoted_text(record.date));
+  set("unit_id", quoted_text(record.unit_id));
+  set("configuration_hash", quoted_text(record.configuration_hash));
+  set("safety", safety_text(path, text.text()));
+  const RigConfig edited = parse_rig_config(path, text.text());
+  set("hash", quoted_text(commission_hash(edited.commissioned_fields, record.configuration_hash)));
 }
 
 /// Returns "+y", or "(0.6 0.8 0)" for a direction along no axis of the frame; empty if no direction
@@ -188,7 +205,8 @@ std::string commissioned_fields(const v1::Rig& rig) {
   *checked.mutable_unit() = rig.unit();
   checked.mutable_unit()->clear_url();
   checked.mutable_unit()->clear_commissioned();
-  *checked.mutable_safety() = rig.safety();
+  const v1::Commissioned& record = rig.unit().commissioned();
+  *checked.mutable_safety() = record.has_safety() ? record.safety() : rig.safety();
   for (const v1::Joint& joint : rig.joint()) {
     if (!joint.has_encoder() && !joint.has_motor()) continue;
     v1::Joint& own = *checked.add_joint();
@@ -235,9 +253,13 @@ CommissionState commission_state(const RigConfig& rig,
   if (record.hash != commission_hash(rig.commissioned_fields, record.configuration_hash)) {
     return CommissionState::kFileChanged;
   }
-  return record.configuration_hash == configuration_hash_text(facts)
-             ? CommissionState::kCurrent
-             : CommissionState::kUnitChanged;
+  if (record.configuration_hash != configuration_hash_text(facts)) {
+    return CommissionState::kUnitChanged;
+  }
+  // Tighter limits make the rig only safer. A record without limits has those of the file.
+  return record.limits && !find_loosened_limit(rig.limits, *record.limits).empty()
+             ? CommissionState::kLimitLoosened
+             : CommissionState::kCurrent;
 }
 
 std::string describe_commission_state(CommissionState state, const RigConfig& rig) {
@@ -249,7 +271,11 @@ std::string describe_commission_state(CommissionState state, const RigConfig& ri
     case CommissionState::kNever:
       return rig.path + " was never commissioned";
     case CommissionState::kFileChanged:
-      return rig.path + ": the unit, the safety limits, an encoder or a motor changed" + since;
+      return rig.path + ": the unit, " +
+             (rig.commissioned->limits ? "" : "the safety limits, ") +
+             "an encoder or a motor changed" + since;
+    case CommissionState::kLimitLoosened:
+      return rig.path + ": " + find_loosened_limit(rig.limits, *rig.commissioned->limits) + since;
     case CommissionState::kUnitChanged:
       return rig.path + ": the unit was replaced, or its description changed," + since;
   }
@@ -274,11 +300,13 @@ std::string edit_rig_text(const RigConfig& rig, const CommissionEdit& edit) {
   }
   for (const CommissionEdit::StallEdit& stall : edit.stall) set_stall(rig, stall, text);
   if (!edit.record) return text.text();
-  CommissionRecord record = *edit.record;
-  const RigConfig edited = parse_rig_config(rig.path, text.text());
-  record.hash = commission_hash(edited.commissioned_fields, record.configuration_hash);
-  set_record(record, text);
+  set_record(*edit.record, text, rig.path);
   return text.text();
+}
+
+std::string commission_remedy(const RigConfig& rig) {
+  return "commission it with 'rigcal-daq commission --rig " + rig.path +
+         "', or give --not-commissioned";
 }
 
 JointDescription read_joint_description(const RigConfig& rig, const std::string& joint) {

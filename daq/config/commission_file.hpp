@@ -15,9 +15,10 @@ class Rig;
 namespace daq {
 
 /// Returns the settings of a rig file that a commissioning checks, as text without comments and
-/// layout. These settings are the unit and safety sections, without the URL and the commissioning
-/// record, and the encoder and motor fields that rigcal-daq uses. Quantities that a calibration
-/// estimates are omitted, except the sign of a gain.
+/// layout. These settings are the unit section without the URL and the commissioning record, the
+/// safety limits in the record, and the encoder and motor fields that rigcal-daq uses. Quantities
+/// that a calibration estimates are omitted, except the sign of a gain. A file whose record has no
+/// safety limits uses its safety section instead.
 std::string commissioned_fields(const rigcal::v1::Rig& rig);
 
 /// @param fields              commissioned_fields()
@@ -29,6 +30,7 @@ enum class CommissionState {
   kNever,        ///< the rig file has no record
   kFileChanged,  ///< the settings that were checked have changed in the rig file
   kUnitChanged,  ///< another unit, or its description has changed
+  kLimitLoosened,  ///< a safety limit permits more than when the settings were checked
 };
 
 CommissionState commission_state(const RigConfig& rig,
@@ -37,6 +39,9 @@ CommissionState commission_state(const RigConfig& rig,
 /// Describes the commissioning state of a rig in words, such as "rig.textproto was never
 /// commissioned"; empty for kCurrent.
 std::string describe_commission_state(CommissionState state, const RigConfig& rig);
+
+/// Returns the advice for a rig that is not commissioned, as a clause.
+std::string commission_remedy(const RigConfig& rig);
 
 /// Return the unit's id and configuration hash as text, as written in a commissioning record.
 std::string unit_id_text(const firmware_iface::UnitDescription& facts);
@@ -57,7 +62,7 @@ struct CommissionEdit {
   };
   std::vector<ChannelEdit> channel;
   std::vector<StallEdit> stall = {};       ///< new stall limits; other motors keep theirs
-  std::optional<CommissionRecord> record;  ///< without its hash, which edit_rig_text computes
+  std::optional<CommissionRecord> record;  ///< without hash and limits, which edit_rig_text adds
 };
 
 /// Returns the text of the rig file with the changes applied. Comments and layout are kept.

@@ -12,6 +12,7 @@
 #include "proto/notation/number_format.hpp"
 #include "proto/rig.pb.h"
 #include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
 #include "proto/text/text_file.hpp"
 
 namespace daq {
@@ -91,7 +92,7 @@ void read_unit(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& c
   if (unit.has_commissioned()) {
     const v1::Commissioned& record = unit.commissioned();
     config.commissioned = {record.date(), record.unit_id(), record.configuration_hash(),
-                           record.hash()};
+                           record.hash(), std::nullopt};
   }
   if (unit.channel_size() == 0 || unit.channel_size() > static_cast<int>(kJointsMax)) {
     place.fail("needs 1 to " + std::to_string(kJointsMax) +
@@ -394,6 +395,20 @@ void read_safety(const v1::Rig& rig, const proto::TextLocator& place, RigConfig&
   if (!faults.empty()) place.fail(faults.front());
 }
 
+/// Returns the safety limits in the record of the last commissioning.
+/// @param config  settings without limits
+std::optional<SafetyLimits> read_checked_limits(v1::Rig rig, const proto::TextLocator& place,
+                                                RigConfig config) {
+  if (!rig.unit().commissioned().has_safety()) return std::nullopt;
+  *rig.mutable_safety() = rig.unit().commissioned().safety();
+  try {
+    read_safety(rig, place, config);
+  } catch (const proto::InputError&) {
+    return std::nullopt;  // joints, motors or sensors have changed since
+  }
+  return config.limits;
+}
+
 void read_real_time(const v1::RealTime& source, RealTimeSettings& settings) {
   if (source.has_priority()) settings.priority = source.priority();
   if (source.has_cpu()) settings.cpu = source.cpu();
@@ -463,6 +478,9 @@ RigConfig parse_rig_config(const std::string& path, const std::string& text, Rig
   if (use == RigFilePurpose::kSimulate) {
     read_motor_limits(rig.safety(), root.at("safety"), config);
   } else if (rig.has_safety()) {
+    if (config.commissioned) {
+      config.commissioned->limits = read_checked_limits(rig, root.at("safety"), config);
+    }
     read_safety(rig, root.at("safety"), config);
   }
   read_real_time(rig.real_time(), config.real_time);

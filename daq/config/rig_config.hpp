@@ -39,6 +39,8 @@ struct CommissionRecord {
   std::string unit_id;
   std::string configuration_hash;  ///< of the unit
   std::string hash;                ///< of the checked settings, see commission_file.hpp
+  /// Safety limits at the commissioning; nullopt if the record has none or does not fit the file.
+  std::optional<SafetyLimits> limits = {};
 };
 
 /// Settings of data acquisition (DAQ) from a rig file (proto/rig.proto).

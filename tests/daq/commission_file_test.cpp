@@ -127,12 +127,63 @@ TEST(CommissionEdits, WriteAValidRecord) {
   EXPECT_EQ(written.channel[0].offset_rad, 0.5);
 
   const RigConfig changed =
-      parse_rig_config("r.textproto", replaced(text, "angle_rad_max: 3", "angle_rad_max: 4"));
+      parse_rig_config("r.textproto", replaced(text, "ttl_ms: 30", "ttl_ms: 40"));
   EXPECT_EQ(commission_state(changed, facts), CommissionState::kFileChanged);
   EXPECT_NE(describe_commission_state(CommissionState::kFileChanged, changed).find("2026-11-26"),
             std::string::npos);
   facts.configuration_hash = 0x1235;
   EXPECT_EQ(commission_state(written, facts), CommissionState::kUnitChanged);
+}
+
+/// Returns a commissioned rig file whose safety section has been edited since. The record's copy of
+/// the section stands first in the file.
+std::string edited_since(const std::string& what, const std::string& with) {
+  const RigConfig rig = parse_rig_config("r.textproto", kText);
+  const CommissionEdit edit{.channel = {{"1", false, 0.0}, {"2", false, 0.25}},
+                            .record = CommissionRecord{"2026-11-26", "1", "00000000", ""}};
+  std::string text = edit_rig_text(rig, edit);
+  const std::size_t at = text.rfind(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), with);
+}
+
+// Tighter limits keep a commissioning valid, looser ones and an edited record do not.
+TEST(CommissionEdits, AllowOnlyTighterLimitsLater) {
+  const firmware_iface::UnitDescription facts;
+  const auto state_of = [&](const std::string& text) {
+    return commission_state(parse_rig_config("r.textproto", text), facts);
+  };
+  const std::pair<const char*, const char*> kTighter[] = {
+      {"command_max: 8", "command_max: 7"},
+      {"angle_rad_max: 3", "angle_rad_max: 2.5"},
+      {"angle_rad_min: -2", "angle_rad_min: -1"},
+      {"speed_m_per_s_max: 5", "speed_m_per_s_max: 4 missing_ms_max: 5"},
+      {"command_max: 8", "command_max: 8 staleness_ms_max: 40 stall { time_s: 0.3 }"}};
+  for (const auto& [what, with] : kTighter) {
+    EXPECT_EQ(state_of(edited_since(what, with)), CommissionState::kCurrent) << with;
+  }
+  const std::pair<const char*, const char*> kLooser[] = {
+      {"command_max: 8", "command_max: 9"},
+      {"angle_rad_max: 3", "angle_rad_max: 3.1"},
+      {"angle_rad_min: -2", "angle_rad_min: -2.1"},
+      {"position_m_max: 8", "position_m_max: 8.5"},
+      {"speed_m_per_s_max: 5", "speed_m_per_s_max: 6"},
+      {"speed_m_per_s_max: 5", "speed_m_per_s_max: 5 missing_ms_max: 11"},
+      {"speed_m_per_s_max: 5", "speed_m_per_s_max: 5 may_stand_still: true"},
+      {"command_max: 8", "command_max: 8 staleness_ms_max: 51"},
+      {"command_max: 8", "command_max: 8 command_slew_per_s_max: 1e6"},
+      {"command_max: 8", "command_max: 8 stall { time_s: 0.7 }"}};
+  for (const auto& [what, with] : kLooser) {
+    EXPECT_EQ(state_of(edited_since(what, with)), CommissionState::kLimitLoosened) << with;
+  }
+  const RigConfig loosened =
+      parse_rig_config("r.textproto", edited_since("angle_rad_max: 3", "angle_rad_max: 3.1"));
+  EXPECT_EQ(describe_commission_state(CommissionState::kLimitLoosened, loosened),
+            "r.textproto: angle_rad_max of joint \"1\" was loosened from 3 to 3.1 since it was "
+            "commissioned on 2026-11-26");
+  const std::string text = edited_since("ttl_ms: 30", "ttl_ms: 30");
+  EXPECT_EQ(state_of(replaced(text, "angle_rad_max: 3 ", "angle_rad_max: 9 ")),
+            CommissionState::kFileChanged);
 }
 
 // Stall limits are written to the motor's own limits if it has any, otherwise to the rig's, or to a

@@ -323,6 +323,20 @@ EncoderRecorder watch_of(const std::vector<std::int64_t>& changes) {
   return watch;
 }
 
+TEST(Commissioning, NotesLimitsBeyondEndStops) {
+  RigConfig rig = three_joints();
+  const Findings none = Commissioning(rig, three_encoders(), {}).find_limits_beyond_stops();
+  EXPECT_TRUE(none.empty());
+  rig.limits.motion[2].stop_rad_min = -7.0;  // at the limit, not inside it
+  rig.limits.motion[2].stop_rad_max = 6.5;
+  const Findings found = Commissioning(rig, three_encoders(), {}).find_limits_beyond_stops();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].kind, Finding::FindingKind::kNote);
+  EXPECT_NE(found[0].text.find("angle_rad_max of joint \"3\", 7, is beyond its end stop at 6.5"),
+            std::string::npos)
+      << found[0].text;
+}
+
 // Three channels exchanged cyclically: each joint's encoder, limits and other fields must move.
 TEST(Commissioning, FindsChannelsInACircle) {
   Commissioning found(three_joints(), three_encoders(), {});

@@ -160,17 +160,18 @@ TEST_F(Identify, RefusesWithOneSentence) {
   expect_parts(refusal("--until 1.K:-2"), {"not a positive standard deviation"});
 }
 
-// The message of a refused run is passed on. A dummy program refuses here, since identify's first
-// run is too cautious to be refused.
-TEST_F(Identify, PassesOnThatTheRigIsNotCommissioned) {
-  const std::string daq = files_.write("daq.sh", "#!/bin/sh\nexit 4\n");
-  std::filesystem::permissions(daq, std::filesystem::perms::owner_all);
-  const ProgramRun run = run_rigcal("identify --rig " + rig_ + " --folder " + files_.file("runs") +
-                                    " --until 1.K:1% --duration 2 --quiet --daq " + daq);
+// The rig file has looser time limits than its record, so it is refused before run 1 is planned.
+TEST_F(Identify, RefusesARigThatIsNotCommissionedBeforeRunOne) {
+  const ProgramRun run = run_rigcal("identify --rig " + rig_ + " --url pty://" +
+                                    files_.file("unit") + " --folder " + files_.file("runs") +
+                                    " --until 1.K:1% --duration 2 --quiet");
   EXPECT_EQ(run.exit_code, 1) << run.err;
-  expect_parts(run.err, {"the rig is not commissioned, so run 1 was refused; run 'rigcal-daq "
-                         "commission --rig " +
-                         rig_ + "'"});
+  expect_parts(run.err, {"since it was commissioned on ",
+                         "commission it with 'rigcal-daq commission --rig " + rig_ +
+                             "', or give --not-commissioned",
+                         "no run was started"});
+  expect_absent(run.out, {"Run 1"});
+  EXPECT_FALSE(exists("run-01.textproto"));
 }
 
 }  // namespace

@@ -72,6 +72,7 @@ class Identification {
         return report_not_reached("the " + std::to_string(last + excluded_) +
                                   " runs that --runs allows");
       }
+      if (const ExitCode code = check_commission(); code != kDone) return code;
       const int joint = find_driven_joint(today.rig, request.motor);
       is_test_push_ =
           last == 0 && !today.is_estimated && has_own_encoder(today.rig.mechanism, joint);
@@ -265,34 +266,44 @@ class Identification {
     return kNotConverged;
   }
 
+  /// Runs rigcal-daq on the rig. @return its exit status
+  int run_daq(std::vector<std::string> arguments) const {
+    arguments.insert(
+        arguments.begin(),
+        options_.daq.empty() ? proto::program_beside_this("rigcal-daq") : options_.daq);
+    arguments.insert(arguments.end(), {"--rig", options_.rig});
+    if (!options_.url.empty()) arguments.insert(arguments.end(), {"--url", options_.url});
+    std::cout.flush();
+    return proto::run_program(arguments, [this] { return interrupt_.flag().load(); });
+  }
+
+  /// Refuses a rig that is not commissioned before anything is planned or driven.
+  ExitCode check_commission() {
+    if (options_.not_commissioned || is_commission_checked_) return kDone;
+    const int code = run_daq({"commission", "--check"});
+    if (interrupt_.flag().load()) return stopped();
+    is_commission_checked_ = code == kRunDone;
+    if (is_commission_checked_) return kDone;
+    std::cerr << "rigcal: no run was started, because 'rigcal-daq commission --check' ended with "
+              << "status " << code << (code == kRunNotCommissioned ? " (not commissioned)" : "")
+              << '\n';
+    return kBadInput;
+  }
+
   ExitCode record() {
     const int run = folder_.count() + 1;
     wait_for_rest();
     if (interrupt_.flag().load()) return stopped();
-    std::vector<std::string> command = {
-        options_.daq.empty() ? proto::program_beside_this("rigcal-daq") : options_.daq,
-        "run",
-        "--rig",
-        options_.rig,
-        "--scenario",
-        folder_.scenario(run),
-        "--out",
-        folder_.recording(run)};
-    if (!options_.url.empty()) command.insert(command.end(), {"--url", options_.url});
-    if (options_.not_commissioned) command.emplace_back("--not-commissioned");
-    const int code = proto::run_program(command, [this] { return interrupt_.flag().load(); });
+    std::vector<std::string> arguments = {"run", "--scenario", folder_.scenario(run), "--out",
+                                          folder_.recording(run)};
+    if (options_.not_commissioned) arguments.emplace_back("--not-commissioned");
+    const int code = run_daq(std::move(arguments));
     ended_ = std::chrono::steady_clock::now();
     folder_.count_runs();
     const bool is_recorded = folder_.count() == run;
     if (is_recorded) last_recording_ = folder_.recording(run);
     if (interrupt_.flag().load()) return stopped();
     if (is_recorded && (code == kRunDone || find_run_trip(last_recording_))) return kDone;
-    if (code == kRunNotCommissioned) {
-      std::cerr << "rigcal: the rig is not commissioned, so run " << run
-                << " was refused; run 'rigcal-daq commission --rig " << options_.rig
-                << "' and repeat this command, or add --not-commissioned\n";
-      return kBadInput;
-    }
     std::cerr << "rigcal: rigcal-daq ended run " << run << " with status " << code
               << "; correct the cause and repeat the command, which continues from "
               << options_.folder << '\n';
@@ -406,6 +417,7 @@ class Identification {
   bool reached_ = false;
   std::string last_recording_;  // used or excluded; empty: joint positions are unknown
   int excluded_ = 0;            // number of runs whose recordings could not be used
+  bool is_commission_checked_ = false;
   bool is_test_push_ = false;   // the last planned run consists of test pushes
   double push_share_ = kFirstPushShare;
   std::string report_;
