@@ -71,8 +71,9 @@ constexpr MessageRow kDescriptionRows[] = {
     {kMisplacedStop, "misplaced-stop",
      "the {is_lower|lower|upper} end stop of joint \"{joint}\" is not at {given:4}[ but at "
      "{size:4}]",
-     "correct `{is_lower|lower|upper}` in `stops` of joint \"{joint}\", or estimate the position: "
-     "set `free: true` in it"},
+     "{is_free|a better initial value is useful: |}correct `{is_lower|lower|upper}` in `stops` of "
+     "joint \"{joint}\"{is_free||, or estimate the position: set `free: true` in it}",
+     "its estimate starts at {start:4}"},
     {kDescriptionError, "description-error",
      "{causes:, or }: as described, {unexplained:2} of the accelerations are unexplained; with the "
      "correction, {left:2}"},

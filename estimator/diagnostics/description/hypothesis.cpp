@@ -118,6 +118,7 @@ void add_misplaced_stops(const Mechanism& mechanism, const std::vector<Recording
     out.push_back({.message = {MessageCode::kMisplacedStop,
                                {{"joint", joint.name},
                                 {"is_lower", stop.side > 0.0},
+                                {"is_free", false},
                                 {"given", Quantity{stop.position, joint.units().coordinate}}}},
                    .channel = joint.name,
                    .correct_mechanism =

@@ -353,6 +353,7 @@ void try_stop_positions(const MisfitProblem& problem, std::vector<MisfitCause>& 
           make_finding({MessageCode::kMisplacedStop,
                         {{"joint", joint.name},
                          {"is_lower", stop.side > 0.0},
+                         {"is_free", false},
                          {"given", Quantity{stop.position, unit}},
                          {"size", Quantity{stop.position + change, unit, deviation}}}},
                        "", joint.name, {change, unit});

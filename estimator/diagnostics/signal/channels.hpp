@@ -107,8 +107,17 @@ std::vector<Recording> thin_readings_at_rest(const Mechanism& mechanism,
 /// which its speed repeatedly jumps to zero or reverses. Speeds before and after are slopes of
 /// lines through some readings. A jump counts if noise, quantization and sustained accelerations do
 /// not explain it. A model without the stop attributes every impact to friction. Skips mechanisms
-/// with loops, where aligned links reverse a joint like a stop.
+/// with loops, where aligned links reverse a joint like a stop, and stops whose free position
+/// `find_initial_stops` starts there.
 void find_undescribed_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
                             const Recording& recording, SignalExamination& out);
+
+/// Finds initial values of free end stops. A model has no sensitivity to a stop that its motion does
+/// not reach, so that a fit that starts with a stop beyond the readings attributes impacts to other
+/// parameters. A stop starts at the furthest reading if the joint's speed jumps there, or if this
+/// reading is beyond the given stop. Its restitution starts at the ratio of the speeds. Skips
+/// mechanisms with loops, and parameters with a prior.
+void find_initial_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
+                        const std::vector<Recording>& recordings, SignalExamination& out);
 
 }  // namespace estimator

@@ -166,6 +166,12 @@ constexpr double kCommonShare = 0.8;  // least share of all impacts on a side at
 constexpr double kWidth = 0.01;       // tolerance of that position [rad]
 constexpr double kDescribed = 0.1;    // largest distance to a described stop [rad]
 
+/// Largest distance of a free stop from a single impact that gives its initial position [rad].
+/// Further away, kImpactsMin impacts are needed, since dry friction stops a joint like an impact.
+constexpr double kOneImpactReach = 0.3;
+/// Smallest and largest initial restitution from impacts. From its bounds, a fit may not return.
+constexpr double kRestitutionLeast = 0.05, kRestitutionMost = 0.95;
+
 /// A jump of a joint's speed between two readings.
 struct StopImpact {
   double time = 0.0;                 ///< time in the recording [s]
@@ -231,6 +237,23 @@ void add_impacts(const ReadingSeries& series, const NoiseScale& scale, double st
   }
 }
 
+/// The impacts and the range of an encoder's readings.
+struct ImpactRecord {
+  std::vector<StopImpact> impacts;
+  ValueRange range;
+
+  void add(const Recording& recording, const Encoder& sensor, Eigen::Index column, double quantum) {
+    for (const Segment& segment : recording.segments) {
+      const ReadingSeries series = collect_observed_readings(segment, segment.angles.col(column),
+                                                             sensor.kind_traits().wraps);
+      add_impacts(series, NoiseScale(series, quantum), segment.start, impacts);
+      for (const double value : series.values) range.add(value);
+    }
+  }
+  /// Returns the furthest reading on a side, 1 or −1.
+  double extreme(double side) const { return side > 0.0 ? range.high : range.low; }
+};
+
 /// The end stop on one side of a joint's range, estimated from impacts.
 struct ImpactedStop {
   int impact_count = 0;
@@ -267,6 +290,52 @@ ImpactedStop impacted_stop(std::vector<StopImpact> impacts, double side, double 
   stop.place = place;
   stop.restitution = compute_median(rebounds);
   return stop;
+}
+
+/// Returns whether the initial value of a parameter may be changed.
+bool has_free_start(const Mechanism& mechanism, int parameter) {
+  return mechanism.at(parameter).free &&
+         !std::isfinite(mechanism.at(parameter).prior_standard_deviation);
+}
+
+/// Adds the initial values of a stop from the impacts of its joint's encoder.
+void add_initial_stop(const Mechanism& mechanism, const JointStop& stop, const Encoder& sensor,
+                      const ImpactRecord& record, double quantum, SignalExamination& out) {
+  const double sign = sensor.terms.front().sign, unit = sensor.units().scale;
+  const double side = -stop.side * sign, extreme = record.extreme(side);
+  const double coordinate = sign * (extreme + mechanism.at(sensor.offset).value);
+  const double distance = stop.distance_from_stop(coordinate);
+  std::vector<double> rebounds;
+  for (const StopImpact& each : record.impacts) {
+    const bool is_there = std::abs(each.place - extreme) <= kWidth * unit + each.width;
+    if (side * each.before <= 0.0 || !is_there) continue;
+    rebounds.push_back(std::clamp(-each.after / each.before, kRestitutionLeast, kRestitutionMost));
+  }
+  const int needed = distance <= kOneImpactReach * unit ? 1 : kImpactsMin;
+  const bool has_impact = std::ssize(rebounds) >= needed;
+  if (!has_impact && distance >= -quantum) return;
+  const int where = mechanism.joint_parameter_index(stop.joint, stop.where);
+  const int restitution = mechanism.joint_parameter_index(stop.joint, JointParameter::kRestitution);
+  if (has_impact && has_free_start(mechanism, restitution)) {
+    out.stop_starts.push_back({restitution, compute_median(rebounds)});
+  }
+  const Parameter& position = mechanism.at(where);
+  if (!has_free_start(mechanism, where)) return;
+  if (coordinate <= position.lower || coordinate >= position.upper) return;
+  out.stop_starts.push_back({where, coordinate});
+  if (std::abs(distance) <= kStopSlack * unit) return;
+  const Joint& joint = mechanism.joints[static_cast<std::size_t>(stop.joint)];
+  const std::string coordinate_unit = joint.units().coordinate;
+  Finding finding = make_finding({MessageCode::kMisplacedStop,
+                                  {{"joint", joint.name},
+                                   {"is_lower", stop.side > 0.0},
+                                   {"is_free", true},
+                                   {"given", Quantity{stop.position, coordinate_unit}},
+                                   {"start", Quantity{coordinate, coordinate_unit}}}},
+                                 "", joint.name, {coordinate - stop.position, coordinate_unit});
+  finding.severity = Severity::kNote;
+  finding.treated = true;
+  out.findings.push_back(std::move(finding));
 }
 
 Finding undescribed_stop_finding(const Encoder& sensor, const Recording& recording,
@@ -358,27 +427,43 @@ void find_undescribed_stops(const Mechanism& mechanism, const std::vector<double
     const Encoder& sensor = sensors[i];
     if (sensor.terms.size() != 1) continue;
     const double unit = sensor.units().scale;
-    std::vector<StopImpact> impacts;
-    ValueRange range;
-    for (const Segment& segment : recording.segments) {
-      const ReadingSeries series = collect_observed_readings(
-          segment, segment.angles.col(static_cast<Eigen::Index>(i)), sensor.kind_traits().wraps);
-      add_impacts(series, NoiseScale(series, quanta[i]), segment.start, impacts);
-      for (const double value : series.values) range.add(value);
-    }
+    ImpactRecord record;
+    record.add(recording, sensor, static_cast<Eigen::Index>(i), quanta[i]);
     for (const double side : {1.0, -1.0}) {
-      const ImpactedStop stop =
-          impacted_stop(impacts, side, side > 0.0 ? range.high : range.low, unit);
+      const ImpactedStop stop = impacted_stop(record.impacts, side, record.extreme(side), unit);
       if (stop.impact_count == 0) continue;
       const double sign = sensor.terms.front().sign;
       const double coordinate = sign * (stop.place + mechanism.at(sensor.offset).value);
       const bool upper = side * sign > 0.0;
       const bool known = std::ranges::any_of(described, [&](const JointStop& each) {
         return each.joint == sensor.terms.front().joint && (each.side < 0.0) == upper &&
-               std::abs(each.position - coordinate) <= kDescribed * unit;
+               (std::abs(each.position - coordinate) <= kDescribed * unit ||
+                has_free_start(mechanism, mechanism.joint_parameter_index(each.joint, each.where)));
       });
       if (known) continue;
       out.findings.push_back(undescribed_stop_finding(sensor, recording, stop, coordinate, upper));
+    }
+  }
+}
+
+void find_initial_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
+                        const std::vector<Recording>& recordings, SignalExamination& out) {
+  if (!is_tree_mechanism(mechanism)) return;
+  const std::vector<Encoder> sensors = used_encoders(mechanism);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    if (sensors[i].terms.size() != 1) continue;
+    std::vector<JointStop> stops = joint_end_stops(mechanism);
+    std::erase_if(stops, [&](const JointStop& stop) {
+      return stop.joint != sensors[i].terms.front().joint;
+    });
+    if (stops.empty()) continue;
+    ImpactRecord record;
+    for (const Recording& recording : recordings) {
+      record.add(recording, sensors[i], static_cast<Eigen::Index>(i), quanta[i]);
+    }
+    if (record.range.is_empty()) continue;
+    for (const JointStop& stop : stops) {
+      add_initial_stop(mechanism, stop, sensors[i], record, quanta[i], out);
     }
   }
 }

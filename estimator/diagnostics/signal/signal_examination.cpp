@@ -12,6 +12,7 @@
 #include "estimator/diagnostics/signal/finding_text.hpp"
 #include "estimator/fit/input_checks.hpp"
 #include "estimator/fit/number_text.hpp"
+#include "estimator/model/parameter_dependencies.hpp"
 
 namespace estimator {
 namespace {
@@ -375,6 +376,7 @@ SignalExamination examine_signals(const Mechanism& mechanism,
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   const std::vector<double> quanta = find_quantization_steps(sensors, recordings);
   const Eigen::MatrixXd no_model;
+  std::vector<Recording> all_used;
   for (std::size_t r = 0; r < recordings.size(); ++r) {
     find_repeated_readings(sensors, quanta, recordings[r], static_cast<int>(r), out);
     const Recording recording = without_rejected(recordings[r], static_cast<int>(r), out.rejected);
@@ -399,7 +401,9 @@ SignalExamination examine_signals(const Mechanism& mechanism,
     find_undescribed_stops(mechanism, quanta, used, out);
     find_limit_violations(mechanism, quanta, used, facts, out);
     find_readings_beyond_stops(mechanism, quanta, used, out);
+    all_used.push_back(used);
   }
+  find_initial_stops(mechanism, quanta, all_used, out);
   if (!has_motion(recordings)) {
     for (Finding& finding : out.findings) {
       if (finding.message.code == MessageCode::kDeadChannel) finding.severity = Severity::kFault;
@@ -431,6 +435,10 @@ SignalExamination examine_residuals(const Calibration& calibration,
 RepairedInput apply_repairs(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                             const SignalExamination& examination) {
   RepairedInput out{mechanism, recordings};
+  for (const InitialStopValue& start : examination.stop_starts) {
+    out.mechanism.at(start.parameter).value = start.value;
+  }
+  apply_dependencies(out.mechanism);
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   const auto segment_of = [&](const auto& place) -> Segment& {
     return out.recordings[static_cast<std::size_t>(place.recording)]

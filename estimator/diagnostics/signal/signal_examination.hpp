@@ -38,6 +38,10 @@ struct FreedEncoderOffset {
 struct RecordingCut {
   int recording, segment, row;  ///< position of the first row after the cut
 };
+struct InitialStopValue {
+  int parameter;  ///< free position or restitution of an end stop
+  double value;   ///< initial value from the impacts in the recordings
+};
 
 /// The faults found in recorded signals, and the repairs that need no confirmation by the user.
 struct SignalExamination {
@@ -45,6 +49,7 @@ struct SignalExamination {
   std::vector<RejectedReading> rejected;
   std::vector<FreedEncoderOffset> freed;
   std::vector<RecordingCut> cuts;
+  std::vector<InitialStopValue> stop_starts;
 
   bool needs_repair() const { return !rejected.empty() || !freed.empty() || !cuts.empty(); }
 };
@@ -89,7 +94,7 @@ struct RepairedInput {
   Mechanism mechanism;
   std::vector<Recording> recordings;
 };
-/// Makes the repairs of an examination. The freed encoder offsets become the last parameters of the
+/// Makes the repairs of an examination, and sets initial values. The freed encoder offsets become the last parameters of the
 /// mechanism, in the order of `examination.freed`.
 RepairedInput apply_repairs(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                             const SignalExamination& examination);

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "tests/estimator/diagnostics/made_up_motion.hpp"
@@ -114,6 +116,53 @@ TEST(StopImpacts, AtDescribedStopsAreNotReported) {
   EXPECT_LT(lower[0].size, 0.0);
   mechanism.joint_parameter(0, JointParameter::kStopUpper).value = 0.9;
   EXPECT_EQ(struck(mechanism, recording, 0.0).size(), 2U);
+}
+
+// A free stop starts at the furthest reading and the ratio of speeds: beyond the readings, the model
+// would not be sensitive to it. Fixed stops, and stops with a prior, keep their values.
+TEST(InitialStops, AreTakenFromImpacts) {
+  MadeUpMotion motion;
+  motion.push = 80.0;
+  motion.stop = 0.6;
+  motion.start = 0.3;
+  const Recording recording = recorded(motion, 1000.0, 3e-4, 0.0, 1);
+  const auto examined = [&](double lower, double upper, bool is_free, double prior) {
+    Mechanism mechanism = make_pendulum({});
+    mechanism.joints[0].stops = {true, true};
+    for (const auto& [which, value] : {std::pair(JointParameter::kStopLower, lower),
+                                       std::pair(JointParameter::kStopUpper, upper),
+                                       std::pair(JointParameter::kRestitution, 0.9)}) {
+      Parameter& parameter = mechanism.joint_parameter(0, which);
+      parameter.value = value;
+      parameter.free = is_free;
+      parameter.prior_mean = value;
+      parameter.prior_standard_deviation = prior;
+    }
+    SignalExamination out;
+    find_initial_stops(mechanism, {0.0}, {recording}, out);
+    EXPECT_EQ(struck(mechanism, recording, 0.0).empty(), is_free && std::isinf(prior));
+    return std::pair(apply_repairs(mechanism, {recording}, out).mechanism, out.findings);
+  };
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  for (const double given : {0.75, 0.45, 1.5}) {
+    const auto [mechanism, findings] = examined(-given, given, true, kNone);
+    const auto value = [&](JointParameter which) {
+      return mechanism.joint_parameter(0, which).value;
+    };
+    EXPECT_NEAR(value(JointParameter::kStopLower), -0.6, 0.02) << given;
+    EXPECT_NEAR(value(JointParameter::kStopUpper), 0.6, 0.02) << given;
+    EXPECT_NEAR(value(JointParameter::kRestitution), 0.5, 0.1) << given;
+    ASSERT_EQ(findings.size(), 2U);
+    EXPECT_EQ(findings[0].message.code, MessageCode::kMisplacedStop);
+    EXPECT_EQ(findings[0].severity, Severity::kNote);
+    EXPECT_TRUE(findings[0].treated);
+  }
+  for (const double prior : {kNone, 0.1}) {
+    const auto [mechanism, findings] = examined(-0.75, 0.75, prior < kNone, prior);
+    EXPECT_EQ(mechanism.joint_parameter(0, JointParameter::kStopUpper).value, 0.75);
+    EXPECT_EQ(mechanism.joint_parameter(0, JointParameter::kRestitution).value, 0.9);
+    EXPECT_TRUE(findings.empty());
+  }
 }
 
 }  // namespace
