@@ -181,6 +181,19 @@ void take_over(estimator::DiagnosedInput&& examined,
   input.recordings = std::move(examined.recordings);
 }
 
+/// Adds a finding for each recording with irregular time stamps if the model is not accepted, since
+/// wrong time stamps may be the cause.
+void add_time_findings(const CalibrationInput& input, estimator::Calibration& calibration) {
+  if (calibration.verdict.kind == estimator::VerdictKind::kAccepted) return;
+  for (const UsedRecording& use : input.context.recordings) {
+    const std::string text = describe_irregular_times(use.summary);
+    if (text.empty()) continue;
+    estimator::Finding finding = estimator::make_finding(text, use.summary.file);
+    finding.severity = estimator::Severity::kWarning;
+    calibration.findings.push_back(std::move(finding));
+  }
+}
+
 /// Sets the notes of a calibration in this order: joints that the model does not reproduce, choices
 /// of the estimator, conflicts with priors, import.
 void add_notes(const CalibrationInput& input, estimator::Calibration& calibration) {
@@ -298,6 +311,7 @@ estimator::Calibration run_calibration(CalibrationInput& input,
                                                  monitor);
   });
   add_notes(input, examined.calibration);
+  add_time_findings(input, examined.calibration);
   add_source_locations(input.rig, examined.calibration.findings);
   take_over(std::move(examined.input), examined.calibration.findings, input);
   return std::move(examined.calibration);

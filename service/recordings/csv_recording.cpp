@@ -173,7 +173,7 @@ ImportedRecording import_csv_table(proto::CsvTable table, const RecordingFormat&
   keep_rows_in_window(window, format, requests.indices, table);
   proto::require_no_fault(table);
   RowClock clock = arrange_rows(format, requests.indices, table);
-  const RowTimes time = find_row_times(table, format, requests.indices, clock.times);
+  const RowTimes time = find_row_times(table, format, requests.indices, clock);
   ImportedRecording result{.recording = {}, .summary = time.summary};
   ImportSummary& summary = result.summary;
   summary.file = path;
@@ -223,6 +223,21 @@ ImportedRecording import_csv_table(proto::CsvTable table, const RecordingFormat&
   return result;
 }
 
+std::string describe_irregular_times(const ImportSummary& summary) {
+  if (summary.steady_clock || summary.has_several_clocks) return "";
+  // A tolerance in the rig file must be below 0.5.
+  const bool is_tolerable = summary.jitter_max < 0.49;
+  return summary.file + ": time stamps deviate by up to " +
+         format_number(1e3 * summary.jitter_max * summary.period, 2) + " ms (" +
+         format_number(100.0 * summary.jitter_max, 2) +
+         " % of a period) from a uniform grid and are used as they are. If sampling was uniform "
+         "and only the stamps jitter, " +
+         (is_tolerable ? "raise jitter_tolerance in the rig file's time { } to " +
+                             format_number(std::ceil(100.0 * summary.jitter_max) / 100.0)
+                       : "write rate_hz: " + format_number(1.0 / summary.period, 3) +
+                             " instead of the column in the rig file's time { }");
+}
+
 std::vector<std::string> describe_import(const ImportSummary& summary) {
   std::vector<std::string> notes;
   for (const std::string& note : summary.notes) notes.push_back(summary.file + ": " + note);
@@ -234,18 +249,8 @@ std::vector<std::string> describe_import(const ImportSummary& summary) {
                     (summary.holes.count == 1 ? " place" : " places") +
                     "; these rows have no readings, and their commands are interpolated");
   }
-  if (!summary.steady_clock && !summary.has_several_clocks) {
-    // The largest tolerance that a rig file may have is 0.5.
-    const bool is_tolerable = summary.jitter_max < 0.5;
-    notes.push_back(
-        summary.file + ": time stamps deviate by up to " +
-        format_number(1e3 * summary.jitter_max * summary.period, 2) + " ms (" +
-        format_number(100.0 * summary.jitter_max, 2) +
-        " % of a period) from a uniform grid and are used as they are. If sampling was uniform and "
-        "only the stamps jitter, " +
-        (is_tolerable ? "raise jitter_tolerance in the rig file's time { }"
-                      : "write rate_hz: " + format_number(1.0 / summary.period, 3) +
-                            " instead of the column in the rig file's time { }"));
+  if (std::string irregular = describe_irregular_times(summary); !irregular.empty()) {
+    notes.push_back(std::move(irregular));
   }
   if (!summary.gaps.empty()) {
     const RecordingGap& gap = summary.gaps.front();

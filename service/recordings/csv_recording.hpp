@@ -92,7 +92,12 @@ std::vector<proto::ColumnRequest> make_column_requests(const RecordingFormat& fo
 ImportedRecording import_csv_table(proto::CsvTable table, const RecordingFormat& format,
                                    const TimeWindow& window = {});
 
-/// Returns messages on gaps, dropped rows and suspicious columns of an imported recording.
+/// Returns the message on time stamps that deviate from uniform sampling and are used as they are,
+/// with the remedy; empty if they do not.
+std::string describe_irregular_times(const ImportSummary& summary);
+
+/// Returns messages on time stamps, gaps, dropped rows and suspicious columns of an imported
+/// recording.
 std::vector<std::string> describe_import(const ImportSummary& summary);
 
 /// Name and values of a column of numbers.

@@ -66,10 +66,53 @@ std::size_t remove_empty_rows(const ColumnIndices& indices, proto::CsvTable& tab
   return removed;
 }
 
+/// Returns the rows in which at least one sensor has a reading.
+std::vector<std::size_t> rows_with_readings(const ColumnIndices& indices,
+                                            const proto::CsvTable& table) {
+  std::vector<std::size_t> rows;
+  for (std::size_t k = 0; k < table.lines.size(); ++k) {
+    for (std::size_t i = 0; i < table.values.size(); ++i) {
+      if (!indices.is_reading(i) || std::isnan(table.values[i][k])) continue;
+      rows.push_back(k);
+      break;
+    }
+  }
+  return rows;
+}
+
+/// Finds the lost values of a control column. In a column that has a value in most rows with
+/// readings, the other values are lost. In other columns, a value applies until the next one.
+/// @param reading_rows  rows with readings
+/// @param[in,out] unknown  receives the rows whose lost value is not between two equal values
+/// @return number of lost values
+std::size_t find_lost_controls(const std::vector<double>& values,
+                               const std::vector<std::size_t>& reading_rows,
+                               std::vector<std::size_t>& unknown) {
+  constexpr double kMostRows = 0.5;  // smallest share of rows with a value
+  const auto with_value = std::ranges::count_if(
+      reading_rows, [&](std::size_t row) { return is_number(values[row]); });
+  if (!(static_cast<double>(with_value) > kMostRows * static_cast<double>(reading_rows.size()))) {
+    return 0;
+  }
+  std::size_t lost = 0, last = values.size();  // last row with a value
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    if (!is_number(values[k])) continue;
+    for (std::size_t row = last + 1; last < k && row < k; ++row) {
+      ++lost;
+      if (values[last] != values[k]) unknown.push_back(row);
+    }
+    last = k;
+  }
+  // The control of the last row has no effect.
+  for (std::size_t row = last + 1; row + 1 < values.size(); ++row, ++lost) unknown.push_back(row);
+  return lost;
+}
+
 /// Extends each control value to the next one, and removes the rows before the first value. Notes
-/// columns with empty cells.
+/// columns with empty cells, and lists the rows with unknown controls.
 void hold_commands(const RecordingFormat& format, const ColumnIndices& indices,
-                   proto::CsvTable& table, std::vector<std::string>& notes) {
+                   proto::CsvTable& table, RowClock& clock) {
+  const std::vector<std::size_t> reading_rows = rows_with_readings(indices, table);
   std::size_t first = 0;
   for (std::size_t i = 0; i < format.controls.size(); ++i) {
     std::vector<double>& values = table.values[static_cast<std::size_t>(indices.first_control) + i];
@@ -83,6 +126,12 @@ void hold_commands(const RecordingFormat& format, const ColumnIndices& indices,
     }
     const auto count = std::ranges::count_if(values, is_number);
     const bool is_held = !std::all_of(known, values.end() - 1, is_number);
+    const std::size_t before = clock.unknown_controls.size();
+    const std::size_t lost =
+        format.controls[i].is_prescribed
+            ? 0
+            : find_lost_controls(values, reading_rows, clock.unknown_controls);
+    const std::size_t unknown = clock.unknown_controls.size() - before;
     const auto missing = static_cast<std::size_t>(known - values.begin());
     std::fill(values.begin(), known, *known);
     for (std::size_t k = missing + 1; k < values.size(); ++k) {
@@ -91,29 +140,28 @@ void hold_commands(const RecordingFormat& format, const ColumnIndices& indices,
     if (format.controls[i].is_prescribed) continue;  // the column of a reading
     first = std::max(first, missing);
     if (!is_held) continue;
-    notes.push_back("column \"" + format.controls[i].column + "\" has values in " +
-                    std::to_string(count) + " of " + std::to_string(values.size()) +
-                    " rows; each value applies until the next one");
+    std::string note = "column \"" + format.controls[i].column + "\" has values in " +
+                       std::to_string(count) + " of " + std::to_string(values.size()) + " rows; ";
+    if (lost == 0) {
+      note += "each value applies until the next one";
+    } else {
+      note += std::to_string(lost - unknown) +
+              " missing values are between equal values, which apply there";
+      if (unknown > 0) {
+        note += "; the recording is split at the other " + std::to_string(unknown) +
+                ", because the command changes there";
+      }
+    }
+    clock.notes.push_back(std::move(note));
   }
+  std::ranges::sort(clock.unknown_controls);
   if (first == 0) return;
-  notes.push_back("rows before the first command are left out: " + std::to_string(first));
+  std::erase_if(clock.unknown_controls, [&](std::size_t row) { return row < first; });
+  for (std::size_t& row : clock.unknown_controls) row -= first;
+  clock.notes.push_back("rows before the first command are left out: " + std::to_string(first));
   std::vector<std::size_t> rows(table.lines.size() - first);
   std::iota(rows.begin(), rows.end(), first);
   proto::keep_rows(rows, table);
-}
-
-/// Returns the rows in which at least one sensor has a reading.
-std::vector<std::size_t> rows_with_readings(const ColumnIndices& indices,
-                                            const proto::CsvTable& table) {
-  std::vector<std::size_t> rows;
-  for (std::size_t k = 0; k < table.lines.size(); ++k) {
-    for (std::size_t i = 0; i < table.values.size(); ++i) {
-      if (!indices.is_reading(i) || std::isnan(table.values[i][k])) continue;
-      rows.push_back(k);
-      break;
-    }
-  }
-  return rows;
 }
 
 /// Checks whether two sensors have most of their readings in rows without the other's reading.
@@ -299,7 +347,7 @@ RowClock arrange_rows(const RecordingFormat& format, const ColumnIndices& indice
                             std::to_string(removed));
     }
   }
-  hold_commands(format, indices, table, clock.notes);
+  hold_commands(format, indices, table, clock);
   clock.times.resize(table.lines.size());
   if (indices.time < 0) {
     for (std::size_t k = 0; k < clock.times.size(); ++k) {

@@ -30,7 +30,10 @@ struct RowClock {
   /// Sensors or commands have time stamps of their own, so rows are not samples of one clock.
   bool has_several = false;
   std::optional<ImportSummary::ArrivalJitter> arrival = {};  ///< of rows that arrive in bursts
-  std::vector<std::string> notes = {};                       ///< messages for the user
+  /// Rows whose control is unknown, increasing. The motion from such a row to the next one is not
+  /// used.
+  std::vector<std::size_t> unknown_controls = {};
+  std::vector<std::string> notes = {};  ///< messages for the user
 };
 
 /// Sorts the rows of a table by time. Rows with equal times keep their order.
@@ -45,7 +48,9 @@ int merge_equal_times(int time, proto::CsvTable& table);
 /// Arranges the rows of a log in which several clocks may occur, and returns their times.
 ///
 /// - Rows of several sources, each in order of time, are sorted. Rows with equal times are merged.
-/// - A control value applies until the next one. Rows before the first value are removed.
+/// - A control value applies until the next one. Rows before the first value are removed. But if a
+///   column has a value in most rows with readings, the others are lost: a lost value is known only
+///   between two equal values.
 /// - If rows arrive in bursts, the sample clock replaces the arrival times (recover_burst_clock).
 ///
 /// @throws proto::InputError if time does not increase, or a control column has no values

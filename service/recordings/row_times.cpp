@@ -103,10 +103,11 @@ bool is_whole(double periods) {
   return std::abs(periods - std::round(periods)) <= kTolerance;
 }
 
-/// Splits the rows into segments at gaps and at changes of the segment column. With uniform
-/// sampling, it also splits at missing rows whose duration is not a whole number of periods.
+/// Splits the rows into segments at gaps, at changes of the segment column and behind rows of
+/// unknown control. With uniform sampling, it also splits at missing rows whose duration is not a
+/// whole number of periods.
 void cut(const proto::CsvTable& table, const CommandChanges& commands, double period,
-         int segment_request, RowTimes& result) {
+         int segment_request, const std::vector<std::size_t>& unknown_controls, RowTimes& result) {
   const std::vector<double>& times = result.stamps;
   const std::vector<double>* marks =
       segment_request < 0 ? nullptr : &table.values[static_cast<std::size_t>(segment_request)];
@@ -121,7 +122,8 @@ void cut(const proto::CsvTable& table, const CommandChanges& commands, double pe
     const bool gap = missing > 0 && (!estimator::can_continue_across_gap(
                                          duration, missing, commands.at(k, missing), read) ||
                                      (result.summary.steady_clock && !is_whole(duration / period)));
-    const bool mark = !end && marks != nullptr && (*marks)[k] != (*marks)[k - 1];
+    const bool mark = !end && ((marks != nullptr && (*marks)[k] != (*marks)[k - 1]) ||
+                               std::ranges::binary_search(unknown_controls, k - 1));
     if (gap) result.summary.gaps.push_back({table.lines[k], times[k - 1], duration});
     if (!end && !gap && !mark) {
       places.push_back(places.back() + 1 + missing);
@@ -286,7 +288,8 @@ void keep_rows_in_window(const TimeWindow& window, const RecordingFormat& format
 }
 
 RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& format,
-                        const ColumnIndices& indices, const std::vector<double>& times) {
+                        const ColumnIndices& indices, const RowClock& clock) {
+  const std::vector<double>& times = clock.times;
   constexpr double kLostShare = 0.01;  // share of rows that may be dropped for a uniform grid
   constexpr double kUnitMax = 0.5;     // largest unit of rounded time stamps [periods]
   RowTimes result;
@@ -299,9 +302,9 @@ RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& for
   const double period = usual > step ? usual : period_between_holes(times, step);
   RowTimes free = result;
   free.summary.steady_clock = false;
-  cut(table, commands, period, indices.segment, free);
+  cut(table, commands, period, indices.segment, clock.unknown_controls, free);
   if (free.segments.empty()) refuse_short(table, free);
-  cut(table, commands, period, indices.segment, result);
+  cut(table, commands, period, indices.segment, clock.unknown_controls, result);
   const double lost = result.summary.dropped_rows - free.summary.dropped_rows;
   if (indices.time < 0 || lost <= kLostShare * table.row_count()) {
     result.summary.period = round_digits(pooled_period(result.stamps, result.segments));

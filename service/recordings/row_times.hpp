@@ -49,9 +49,9 @@ void keep_rows_in_window(const TimeWindow& window, const RecordingFormat& format
 /// is a run of missing rows that a segment cannot bridge (estimator::can_continue_across_gap).
 /// Sampling is not uniform if a time stamp deviates from uniform times by more than the format's
 /// tolerance.
-/// @param times  increasing times of the rows [s], see arrange_rows
+/// @param clock  times of the rows, see arrange_rows; a row of unknown control ends its segment
 /// @throws proto::InputError if the rate is implausible, or no segment is long enough
 RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& format,
-                        const ColumnIndices& indices, const std::vector<double>& times);
+                        const ColumnIndices& indices, const RowClock& clock);
 
 }  // namespace service

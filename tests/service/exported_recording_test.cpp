@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -125,6 +126,27 @@ TEST_F(Exported, ReadsLikeTheRecording) {
       EXPECT_EQ(note.find("cut off"), std::string::npos) << note;
     }
     expect_same(import_recording(file(name), undescribed()), original);
+  }
+}
+
+// The motors of a unit that is tripped from the first sample on are off all the time, as in a
+// release that exceeds a limit. All rows are used, with commands of zero.
+TEST_F(Exported, UsesAllRowsOfATrippedUnitLikeTheRecording) {
+  write_run(file("off.mcap"), true, {}, 0);
+  ASSERT_TRUE(proto::export_csv(file("off.mcap"), file("off.csv")).ok());
+  ASSERT_TRUE(proto::export_mat(file("off.mcap"), file("off.mat")).ok());
+  const ImportedRecording original = import_recording(file("off.mcap"), furuta());
+  EXPECT_EQ(original.summary.rows_after_trip, 0);
+  ASSERT_EQ(original.recording.segments.size(), 2U);
+  EXPECT_EQ(original.recording.segments[1].sample_count(), 1100);
+  EXPECT_TRUE((original.recording.segments[0].controls.array() == 0.0).all());
+  ASSERT_FALSE(original.summary.notes.empty());
+  EXPECT_TRUE(std::ranges::any_of(original.summary.notes, [](const std::string& note) {
+    return note.find("its motors were off; all rows are used") != std::string::npos;
+  }));
+  for (const char* name : {"off.csv", "off.mat"}) {
+    SCOPED_TRACE(name);
+    expect_same(import_recording(file(name), furuta()), original);
   }
 }
 

@@ -189,6 +189,30 @@ TEST(SeveralClocks, ACommandHoldsUntilTheNext) {
   EXPECT_TRUE(imported.summary.has_several_clocks);
 }
 
+// A command that changes every 20 rows lacks single values. Those between equal values are known;
+// the recording is split at the others, because the command may have changed before or after them.
+TEST(SeveralClocks, ALostCommandIsKnownOnlyBetweenEqualValues) {
+  LogText log;
+  const auto command = [](int k) { return k / 20 % 2 == 0 ? 1.0 : -1.0; };
+  for (int k = 0; k < 400; ++k) {
+    const bool is_lost = k == 50 || k == 51 || k == 111 || k == 240;  // 240: a change
+    log.add(1e-3 * k, swing(1e-3 * k), swing(1e-3 * k), is_lost ? kNone : command(k));
+  }
+  const ImportedRecording imported = log.read();
+  EXPECT_TRUE(has_note(imported, "column \"u\" has values in 396 of 400 rows; 3 missing values are "
+                                 "between equal values, which apply there; the recording is split "
+                                 "at the other 1"));
+  ASSERT_EQ(imported.recording.segments.size(), 2U);
+  EXPECT_EQ(imported.recording.segments[0].sample_count(), 241);
+  for (const estimator::Segment& segment : imported.recording.segments) {
+    const int first = static_cast<int>(std::lround(1e3 * segment.start));
+    for (int k = 0; k + 1 < segment.sample_count(); ++k) {  // the last one has no effect
+      EXPECT_EQ(segment.controls(k, 0), command(first + k)) << first + k;
+    }
+  }
+  EXPECT_FALSE(imported.summary.has_several_clocks);
+}
+
 TEST(SeveralClocks, ACommandWithoutValuesIsRefused) {
   LogText log;
   for (int k = 0; k < 100; ++k) log.add(0.01 * k, swing(0.01 * k), 0.0, kNone);

@@ -184,12 +184,12 @@ std::optional<double> rate_error_of(const std::vector<proto::Sample>& samples) {
   return 1e6 * (on_unit / on_host - 1.0);
 }
 
-/// Adds the trip that ended a recording. In a release, the unit is tripped from the first sample
-/// on.
+/// Sets the trip state of the samples, and adds the trip that ended the recording.
 /// @param tripped  whether the unit was tripped, one number per sample
 void add_trip(const std::vector<double>& tripped, proto::Recording& recording) {
   std::size_t first = std::min(tripped.size(), recording.samples.size());
   const std::size_t end = first;
+  for (std::size_t k = 0; k < end; ++k) recording.samples[k].tripped = tripped[k] == 1.0;
   while (first > 0 && tripped[first - 1] == 1.0) --first;
   if (first == end || first == 0) return;
   recording.events.push_back({.timestamp_s = recording.samples[first].timestamp_s,
@@ -260,7 +260,7 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
   } else if (const auto rate_error_ppm = rate_error_of(recording.samples)) {
     set_rate_error(*rate_error_ppm, 0.0, recording);
   }
-  return import_daq_samples(path, recording, release_s, rig);
+  return import_daq_samples(path, std::move(recording), release_s, rig);
 }
 
 bool is_exported_mat(const proto::ArrayFile& file) {
@@ -333,7 +333,7 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::Arra
   if (file.find("tripped") != nullptr) add_trip(column("tripped", rows), recording);
   double release_s = -kInfinity;
   if (file.find("release_s") != nullptr) release_s = column("release_s", 1).front();
-  return import_daq_samples(path, recording, release_s, rig);
+  return import_daq_samples(path, std::move(recording), release_s, rig);
 }
 
 }  // namespace service

@@ -196,6 +196,31 @@ const proto::Event* find_trip(const proto::Recording& recording) {
   return trip == recording.events.end() ? nullptr : &*trip;
 }
 
+/// Returns whether the unit was tripped in all samples, as during a release. Its motors were then
+/// off all the time, so that a trip changed nothing.
+bool was_always_tripped(const proto::Recording& recording) {
+  return std::ranges::all_of(recording.samples, &proto::Sample::tripped);
+}
+
+/// Sets the commands of a tripped unit to zero, because it holds its outputs at zero.
+void clear_tripped_commands(proto::Recording& recording) {
+  for (proto::Sample& sample : recording.samples) {
+    if (sample.tripped) sample.command = {};
+  }
+}
+
+/// Describes the trip of a run and its effect on the import.
+std::string describe_trip(const proto::Event& trip, bool was_always_off, int rows_after_trip) {
+  const std::string text = trip.text + (trip.text.ends_with('.') ? "" : ".");
+  if (was_always_off) {
+    return "the unit was tripped from the first row on, so its motors were off; all rows are used. "
+           "The trip: " +
+           text;
+  }
+  return "a safety limit ended the run: " + text + " The " + std::to_string(rows_after_trip) +
+         " rows from then on are left out";
+}
+
 void note_damage(const proto::RecordingScan& scan, std::vector<std::string>& notes) {
   if (!scan.container.finished) {
     notes.push_back(
@@ -233,11 +258,11 @@ void note_quality(const proto::Recording& recording, ImportSummary& summary) {
   for (const proto::Event& event : recording.events) {
     if (event.name == proto::kInterruptedEvent) {
       summary.notes.push_back("the run was not ended properly: " + event.text);
-    } else if (event.kind == proto::EventKind::kTrip) {
-      summary.notes.push_back(
-          "a safety limit ended the run: " + event.text + (event.text.ends_with('.') ? "" : ".") +
-          " The " + std::to_string(summary.rows_after_trip) + " rows from then on are left out");
     }
+  }
+  if (const proto::Event* const trip = find_trip(recording)) {
+    summary.notes.push_back(
+        describe_trip(*trip, was_always_tripped(recording), summary.rows_after_trip));
   }
   note_damage(recording.scan, summary.notes);
 }
@@ -270,14 +295,15 @@ void check_times(const std::string& path, const proto::Recording& recording,
 }
 
 ImportedRecording import_daq_mcap(const std::string& path, const Rig& rig) {
-  const auto recording = proto::read_recording(path);
+  auto recording = proto::read_recording(path);
   if (!recording.ok()) throw proto::InputError(recording.error().detail);
-  return import_daq_samples(path, recording.value(),
-                            proto::find_release_time(recording.value().events), rig);
+  const double release_s = proto::find_release_time(recording.value().events);
+  return import_daq_samples(path, std::move(recording.value()), release_s, rig);
 }
 
-ImportedRecording import_daq_samples(const std::string& path, const proto::Recording& recording,
+ImportedRecording import_daq_samples(const std::string& path, proto::Recording recording,
                                      double release_s, const Rig& rig) {
+  clear_tripped_commands(recording);
   auto series = proto::make_uniform_series(recording);
   if (!series.ok()) throw proto::InputError(path + ": " + series.error().detail);
   check_times(path, recording, series.value());
@@ -292,7 +318,8 @@ ImportedRecording import_daq_samples(const std::string& path, const proto::Recor
   summary.rows = static_cast<int>(recording.samples.size());
   InertialSampleReader inertial(recording, rig);
   std::size_t held = 0, tripped = 0;
-  const proto::Event* const trip = find_trip(recording);
+  const proto::Event* const trip =
+      was_always_tripped(recording) ? nullptr : find_trip(recording);
   std::vector<estimator::Segment>& segments = result.recording.segments;
   for (proto::SeriesSegment& source : series.value().segments) {
     summary.period = source.period_s;

@@ -65,10 +65,11 @@ void report_rows_before_release(int rows_before_release, ImportSummary& summary)
 /// rig by name. Damaged samples are left out and counted in the notes.
 ImportedRecording import_daq_mcap(const std::string& path, const Rig& rig);
 
-/// Imports a recording of rigcal-daq whose samples are in memory.
+/// Imports a recording of rigcal-daq whose samples are in memory. Commands of a tripped unit are
+/// zero. A trip ends the recording, unless the unit was tripped from the first sample on.
 /// @param path       name of the recording for messages
 /// @param release_s  time at which the rig was released by hand [s], see find_release_time
-ImportedRecording import_daq_samples(const std::string& path, const proto::Recording& recording,
+ImportedRecording import_daq_samples(const std::string& path, proto::Recording recording,
                                      double release_s, const Rig& rig);
 
 /// Imports a recording from the joint states of a ROS 2 bag. Times are header stamps relative to
