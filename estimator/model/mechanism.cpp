@@ -22,6 +22,17 @@ bool has_free_inertia(const Mechanism& mechanism, int body) {
                              [&](int index) { return is_changed_by_fit(mechanism, index); });
 }
 
+/// Returns the names of the moments and products of inertia of a body that are fixed and not zero.
+std::vector<std::string> list_fixed_moments(const Mechanism& mechanism, int body) {
+  std::vector<std::string> names;
+  for (const int index : moment_of_inertia_indices(mechanism, body)) {
+    const Parameter& parameter = mechanism.at(index);
+    if (is_changed_by_fit(mechanism, index) || parameter.value == 0.0) continue;
+    names.push_back(parameter.name);
+  }
+  return names;
+}
+
 void check_inertia(const Mechanism& mechanism, int body, InertiaCheck inertias,
                    std::vector<Message>& errors) {
   const Eigen::Vector3d moments =
@@ -34,7 +45,12 @@ void check_inertia(const Mechanism& mechanism, int body, InertiaCheck inertias,
              !(inertias == InertiaCheck::kFixed && has_free_inertia(mechanism, body)) &&
              !find_single_rotation_axis(mechanism, body)) {
     // The other moments of a body that rotates about one axis only have no effect.
-    errors.push_back({MessageCode::kTriangleInequality, {own}});
+    Message& error = errors.emplace_back(MessageCode::kTriangleInequality);
+    error.arguments.push_back(own);
+    const std::vector<std::string> fixed = list_fixed_moments(mechanism, body);
+    if (has_free_inertia(mechanism, body) && !fixed.empty()) {
+      error.arguments.push_back({"fixed", fixed});
+    }
   }
 }
 

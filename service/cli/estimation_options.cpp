@@ -220,6 +220,7 @@ CalibrationRequest make_calibration_request(const EstimationOptions& options) {
   request.rig_text = proto::read_file(options.rig);
   request.values = read_parameter_values(options.values);
   request.edits = options.edits;
+  request.recordings = options.earlier;
   for (const std::string& path : options.recordings) {
     request.recordings.push_back({.path = path, .selection = selection});
   }

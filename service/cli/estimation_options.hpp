@@ -16,6 +16,7 @@ namespace service {
 /// Options shared by the commands that use the estimator.
 struct EstimationOptions {
   std::vector<std::string> recordings;
+  std::vector<RecordingSource> earlier = {};  ///< recordings to use before `recordings`
   std::string rig;
   RecordingSelection selection;
   std::string segments;

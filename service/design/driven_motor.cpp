@@ -169,12 +169,20 @@ std::string describe_missing_motion(const Rig& rig, int joint,
       command = std::max(command, segment.controls.cwiseAbs().maxCoeff());
     }
   }
-  return "nothing moved: no encoder reading changed by more than " +
-         std::to_string(std::lround(std::max(counts, 0.0))) +
-         " counts, although commands reached " + format_number(command, 3) + " " +
-         rig.joint_facts[static_cast<std::size_t>(joint)].control_unit + ". " +
-         describe_weak_motor(rig, joint, command) +
-         "Check the motor's supply and wiring, brakes and clamps";
+  const std::string unit = rig.joint_facts[static_cast<std::size_t>(joint)].control_unit;
+  const auto changed = std::lround(std::max(counts, 0.0));
+  const std::string observed =
+      "nothing moved: " +
+      (changed == 0 ? std::string("no encoder reading changed")
+                    : "no encoder reading changed by more than " + std::to_string(changed) +
+                          (changed == 1 ? " count" : " counts")) +
+      (command > 0.0 ? ", although commands reached " + format_number(command, 3) + " " + unit
+                     : ", and no command was recorded") +
+      ". ";
+  const std::string weak = describe_weak_motor(rig, joint, command);
+  if (!weak.empty()) return observed + weak + "Larger commands are needed";
+  return observed + "By the present parameter values, such commands move the joint. Check the "
+                    "motor's supply and wiring, brakes and clamps, and these values";
 }
 
 }  // namespace service

@@ -262,11 +262,12 @@ class Designer {
   }
 
   /// Returns whether the predicted standard deviation of a target is above the target's value. A
-  /// share of the value is meaningless for angles, and if the requested deviation is larger.
+  /// share of the value is meaningless for angles, at a bound, and if the requested deviation is
+  /// larger.
   static bool is_useless(const ExperimentPrecision& target) {
     const double useful = kUselessShare * std::abs(target.value);
-    return target.is_target && target.unit != "rad" && target.asked < useful &&
-           target.after > useful;
+    return target.is_target && !target.is_at_bound && target.unit != "rad" &&
+           target.asked < useful && target.after > useful;
   }
 
   /// Adds a note for each target whose predicted standard deviation is above its value.
@@ -463,6 +464,7 @@ class Designer {
                           .value = parameter.value,
                           .before = input_.deviations[at],
                           .after = after[at],
+                          .is_at_bound = is_at_bound(parameter),
                           .is_target = target != precisions_.end(),
                           .asked = target != precisions_.end() ? target->deviation : 0.0});
     }

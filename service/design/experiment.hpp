@@ -13,6 +13,7 @@
 #include "estimator/signal/time_series.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/design/plan_shape.hpp"
+#include "service/options/calibration_request.hpp"
 #include "service/rig/rig_file.hpp"
 
 namespace service {
@@ -28,14 +29,22 @@ struct TargetPrecision {
 /// "NAME:0.002" (standard deviation in the parameter's unit) or "NAME:2%".
 /// @param option  name of the command-line option, for messages
 /// @throws proto::InputError for a parameter that the rig does not have or that is not free, an
-///         invalid precision, or a percentage of zero
+///         invalid precision, or a percentage of zero or of a bound
+/// @param mechanism  with the present values
+/// @param in_file    with the values of the rig file, to which a percentage refers if the present
+///                   value is at a bound
 std::vector<TargetPrecision> parse_target_precisions(const std::string& option,
                                                      const std::vector<std::string>& texts,
-                                                     estimator::Mechanism& mechanism);
+                                                     estimator::Mechanism& mechanism,
+                                                     const estimator::Mechanism& in_file);
+
+/// Returns whether a parameter's value is at one of its bounds, so that it is no measure of the
+/// parameter's size.
+bool is_at_bound(const estimator::Parameter& parameter);
 
 /// Returns the default targets of an experiment: all free parameters, as precise as possible.
-/// Angles, encoder offsets and parameters with value zero are omitted, because a relative precision
-/// is meaningless for them.
+/// Angles, encoder offsets and parameters that are zero or at a bound are omitted, because a
+/// relative precision is meaningless for them.
 std::vector<TargetPrecision> default_target_precisions(const estimator::Mechanism& mechanism);
 
 /// Converts requested precisions to targets of the experiment design. A target refers to a
@@ -54,6 +63,8 @@ struct DesignInput {
   /// Whether a calibration result gives values and standard deviations; without such a result, the
   /// values of the rig file may be far off.
   bool is_estimated = false;
+  /// Where `recordings` are, if a result gives them in addition to parameter values.
+  std::vector<RecordingSource> sources = {};
   Eigen::VectorXd noise;    ///< standard deviation of each encoder's noise [rad or m]
   Eigen::VectorXd quantum;  ///< one count if quantization dominates the noise, else 0 [rad or m]
   std::vector<std::string> notes;
@@ -67,6 +78,15 @@ struct DesignInput {
 /// @throws proto::InputError for an invalid file, and for a result of another rig
 DesignInput load_design_input(const std::string& rig_path, const std::string& result,
                               const std::string& values = "");
+
+/// Adds the recordings of a result to a design input that has only the values of this result. The
+/// next calibration then uses these recordings together with new ones, so that the information of
+/// the result is neither lost nor approximated. Adds a note instead if a recording cannot be read,
+/// or if the result lists none.
+/// @param rig_path  the rig file of the design
+/// @param values    the result file
+void add_result_recordings(const std::string& rig_path, const std::string& values,
+                           DesignInput& input);
 
 /// Requirements for the experiment to design, such as duration, motor and target precisions.
 struct ExperimentRequest {
@@ -91,6 +111,7 @@ struct ExperimentPrecision {
   double value = 0.0;
   double before = 0.0;  ///< standard deviation; infinite: no information
   double after = 0.0;   ///< predicted standard deviation; infinite: no information
+  bool is_at_bound = false;  ///< the value is at a bound, so a share of it is meaningless
   bool is_target = false;
   double asked = 0.0;  ///< requested standard deviation; 0: as small as possible
 };

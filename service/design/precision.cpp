@@ -9,6 +9,7 @@
 #include "service/design/experiment.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
+#include "service/text/number_format.hpp"
 #include "service/text/table_notation.hpp"
 
 namespace service {
@@ -21,7 +22,8 @@ constexpr const char* kAngleUnit = "rad";
 /// Parses a requested precision: a positive standard deviation, or a percentage of the parameter's
 /// value.
 double read_deviation(const std::string& option, const std::string& text,
-                      const std::string& precision, const estimator::Parameter& parameter) {
+                      const std::string& precision, const estimator::Parameter& parameter,
+                      const estimator::Parameter& in_file) {
   const bool percent = precision.ends_with('%');
   double number = 0.0;
   const char* const end = precision.data() + precision.size() - (percent ? 1 : 0);
@@ -32,12 +34,13 @@ double read_deviation(const std::string& option, const std::string& text,
                             ":2% or a number in " + parameter.unit);
   }
   if (!percent) return number;
-  if (parameter.value == 0.0) {
-    throw proto::InputError(option + " " + text +
-                            ": a percentage of the value 0 is meaningless. Write a number in " +
-                            parameter.unit);
+  const double value = (is_at_bound(parameter) ? in_file : parameter).value;
+  if (value == 0.0 || is_at_bound(in_file)) {
+    throw proto::InputError(option + " " + text + ": a percentage of the value " +
+                            format_number(value) + (value == 0.0 ? "" : ", its bound,") +
+                            " is meaningless. Write a number in " + parameter.unit);
   }
-  return 0.01 * number * std::abs(parameter.value);
+  return 0.01 * number * std::abs(value);
 }
 
 bool is_offset(const estimator::Mechanism& mechanism, int index) {
@@ -72,9 +75,14 @@ std::string deviation_of(const TableNotation& notation, double deviation) {
 
 }  // namespace
 
+bool is_at_bound(const estimator::Parameter& parameter) {
+  return parameter.value <= parameter.lower || parameter.value >= parameter.upper;
+}
+
 std::vector<TargetPrecision> parse_target_precisions(const std::string& option,
                                                      const std::vector<std::string>& texts,
-                                                     estimator::Mechanism& mechanism) {
+                                                     estimator::Mechanism& mechanism,
+                                                     const estimator::Mechanism& in_file) {
   std::vector<TargetPrecision> precisions;
   for (const std::string& text : texts) {
     const std::size_t colon = text.rfind(':');
@@ -91,7 +99,8 @@ std::vector<TargetPrecision> parse_target_precisions(const std::string& option,
     }
     TargetPrecision precision{.name = name, .index = mechanism.find_parameter(name)};
     if (colon != std::string::npos) {
-      precision.deviation = read_deviation(option, text, text.substr(colon + 1), parameter);
+      precision.deviation = read_deviation(option, text, text.substr(colon + 1), parameter,
+                                           in_file.at(precision.index));
     }
     precisions.push_back(std::move(precision));
   }
@@ -103,7 +112,8 @@ std::vector<TargetPrecision> default_target_precisions(const estimator::Mechanis
   const estimator::FreeParameters free(mechanism);
   for (const int index : free.parameter_indices()) {
     const estimator::Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
-    if (parameter.value == 0.0 || parameter.unit == kAngleUnit || is_offset(mechanism, index)) {
+    if (parameter.value == 0.0 || is_at_bound(parameter) || parameter.unit == kAngleUnit ||
+        is_offset(mechanism, index)) {
       continue;
     }
     precisions.push_back({.name = parameter.name, .index = index});
@@ -140,11 +150,12 @@ std::string format_experiment(const DesignedExperiment& experiment) {
                   : notation.deviation_text(parameter.asked) +
                         (parameter.after <= parameter.asked ? "" : ", not reached");
     }
+    const double scale = parameter.is_at_bound ? 0.0 : parameter.value;
     rows.push_back({parameter.name, notation.number_text(parameter.value),
                     deviation_of(notation, parameter.before),
-                    share_of(parameter.before, parameter.value),
+                    share_of(parameter.before, scale),
                     deviation_of(notation, parameter.after),
-                    share_of(parameter.after, parameter.value), notation.unit(), asked});
+                    share_of(parameter.after, scale), notation.unit(), asked});
   }
   return format_table(std::move(rows), {false, true, true, true, true, true, false, false});
 }

@@ -6,6 +6,7 @@
 
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/model/encoder.hpp"
+#include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/calibration/calibration_input.hpp"
 #include "service/options/parameter_values.hpp"
@@ -108,6 +109,23 @@ Eigen::VectorXd known_deviations(const estimator::PriorInformation& knowledge) {
 }
 
 }  // namespace
+
+void add_result_recordings(const std::string& rig_path, const std::string& values,
+                           DesignInput& input) {
+  try {
+    CalibrationRequest request = read_stored_result(values).request;
+    request.rig_name = rig_path;
+    request.rig_text = proto::read_file(rig_path);
+    request.values = {};
+    request.edits = {};
+    input.recordings = load_calibration_input(request).recordings;
+    input.sources = std::move(request.recordings);
+  } catch (const proto::InputError& missing) {
+    input.notes.push_back("the recordings of " + values + " cannot be read (" + missing.what() +
+                          "), so only its values are used; the next estimates do not use its "
+                          "information");
+  }
+}
 
 DesignInput load_design_input(const std::string& rig_path, const std::string& result,
                               const std::string& values) {

@@ -78,7 +78,8 @@ constexpr MessageRow kInputRows[] = {
      kCorrectInertia},
     {kTriangleInequality, "triangle-inequality",
      "body \"{body}\": the inertia violates the triangle inequality: the largest principal moment "
-     "may not exceed the sum of the two others; no body of positive density has such an inertia",
+     "may not exceed the sum of the two others; no body of positive density has such an inertia"
+     "[; {fixed} in the rig file may be wrong]",
      kCorrectInertia},
 
     {kShortSegment, "short-segment",

@@ -42,7 +42,7 @@ struct ValueText {
     return (quantity.deviation >= 0.0
                 ? notation::format_with_deviation(quantity.value, quantity.deviation)
                 : notation::format_number(quantity.value, digits)) +
-           (quantity.unit.empty() ? "" : " " + quantity.unit);
+           (quantity.unit.empty() || quantity.unit == "-" ? "" : " " + quantity.unit);
   }
   std::string operator()(const std::vector<std::string>& names) const {
     std::string list;

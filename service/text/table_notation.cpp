@@ -65,7 +65,8 @@ TableNotation::TableNotation(const TableQuantity& quantity, int exponent)
 std::string TableNotation::unit() const {
   if (exponent_ == 0) return quantity_.unit;
   const std::string power = format_power_of_ten(exponent_);
-  return quantity_.unit.empty() || quantity_.unit == "1" ? power : power + " " + quantity_.unit;
+  const bool has_unit = !quantity_.unit.empty() && quantity_.unit != "1" && quantity_.unit != "-";
+  return has_unit ? power + " " + quantity_.unit : power;
 }
 
 std::string TableNotation::rounded_text(double number) const {

@@ -180,5 +180,32 @@ TEST(IdentifyRandomRigs, ReachesThePrecisionOrSaysWhyNot) {
   RecordProperty("rigs", count);
 }
 
+// The recordings of a given result are used together with new ones, in planning and in fitting.
+TEST(IdentifyRandomRigs, UsesTheRecordingsOfAGivenResult) {
+  const RandomRig rig = draw_rig(4);
+  const TemporaryFolder folder;
+  const std::string common =
+      "identify --rig " + folder.write("rig.textproto", rig.rig) + " --url " +
+      folder.write("sim.textproto", rig.simulation) + " --daq " + VIRTUAL_DAQ + " --until " +
+      rig.joint + ".K:1e-9 --duration 4 --runs 1 --pause 0 --quiet --folder ";
+  const ProgramRun first = run_rigcal(common + folder.file("a"));
+  ASSERT_EQ(first.exit_code, 2) << first.out << first.err;
+  const std::string result = folder.file("a/result-01.json");
+  const ProgramRun second = run_rigcal(common + folder.file("b") + " --parameters " + result);
+  ASSERT_EQ(second.exit_code, 2) << second.out << second.err;
+  EXPECT_EQ(second.out.find("test pushes"), std::string::npos);
+  EXPECT_EQ(second.out.find("is estimated, initial value"), std::string::npos);
+  const std::string both = contents_of(folder.file("b/result-01.json"));
+  EXPECT_NE(both.find(folder.file("a/run-01.mcap")), std::string::npos);
+  EXPECT_NE(both.find(folder.file("b/run-01.mcap")), std::string::npos);
+  const auto deviation = [&](const std::string& path) {
+    const ParameterValues values = read_parameter_values(path);
+    return std::ranges::find(values.entries, rig.joint + ".K",
+                             &ParameterValues::ParameterValue::name)
+        ->deviation;
+  };
+  EXPECT_LT(deviation(folder.file("b/result-01.json")), deviation(result));
+}
+
 }  // namespace
 }  // namespace service

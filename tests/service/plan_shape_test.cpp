@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -162,17 +163,21 @@ TEST(TestPushRun, LimitsTheMotion) {
 TEST(MissingMotion, IsAtMostThreeCounts) {
   const service::Rig furuta = rig("furuta");
   const double count = furuta.encoders[0].count;
-  const auto text = [&](int counts) {
+  const auto text = [&](int counts, double command = 0.01) {
     estimator::Segment segment;
     segment.angles = Eigen::MatrixXd::Zero(100, 2);
     segment.angles(50, 1) = counts * count;
     segment.angles(51, 0) = std::numeric_limits<double>::quiet_NaN();
-    segment.controls = Eigen::MatrixXd::Constant(100, 1, -0.01);
+    segment.controls = Eigen::MatrixXd::Constant(100, 1, -command);
     return describe_missing_motion(furuta, 0, {.name = "run", .segments = {segment}});
   };
-  expect_parts(text(3),
-               {"nothing moved", "3 counts", "0.01 V", "dry friction of the joint is 0.001 N·m"});
+  test_support::expect_parts(
+      text(3), {"nothing moved", "3 counts", "0.01 V", "dry friction of the joint is 0.001 N·m",
+                "Larger commands are needed"});
   EXPECT_EQ(text(4), "");
+  test_support::expect_parts(
+      text(0, 0.5), {"no encoder reading changed, although commands reached 0.5 V",
+                     "such commands move the joint. Check the motor's supply and wiring"});
 }
 
 // Largest torque 0.05 N·m/V · u, friction 1e-3 N·m.
@@ -185,9 +190,10 @@ TEST(WeakMotor, IsWeakerThanDryFriction) {
 
 // A motor below friction would leave the parameters unknown, which is explained instead of driven.
 TEST(InfeasiblePlan, IsExplained) {
-  service::DesignInput today =
-      service::load_design_input(source_folder() + "/configs/rig-furuta.textproto", "");
-  const auto targets = service::parse_target_precisions("--for", {"1.K:2%"}, today.rig.mechanism);
+  service::DesignInput today = service::load_design_input(
+      test_support::source_folder() + "/configs/rig-furuta.textproto", "");
+  const auto targets = service::parse_target_precisions("--for", {"1.K:2%"}, today.rig.mechanism,
+                                                         today.rig.mechanism);
   const auto refused = [&](double command_max) {
     try {
       (void)design_experiment(today,
@@ -204,6 +210,29 @@ TEST(InfeasiblePlan, IsExplained) {
   };
   expect_parts(refused(0.0002), {"dry friction of the joint is 0.001 N·m", "Raise command_max"});
   EXPECT_EQ(refused(2.0), "");
+}
+
+// The value of an estimate at its bound is no measure of its size: a percentage refers to the rig
+// file's value, and the parameter is no default target.
+TEST(TargetPrecision, AtABoundRefersToTheRigFile) {
+  const estimator::Mechanism in_file = rig("furuta").mechanism;
+  estimator::Mechanism reached = in_file;
+  const int index = reached.find_parameter("B.J_zz");
+  reached.at(index).value = reached.at(index).lower;
+  const auto parse = [&](const std::string& text, const estimator::Mechanism& file) {
+    return service::parse_target_precisions("--until", {text}, reached, file).at(0).deviation;
+  };
+  EXPECT_DOUBLE_EQ(parse("B.J_zz:0.5%", in_file), 0.005 * in_file.at(index).value);
+  EXPECT_DOUBLE_EQ(parse("B.J_zz:1e-5", in_file), 1e-5);
+  test_support::expect_parts(
+      test_support::refusal([&] { (void)parse("B.J_zz:0.5%", estimator::Mechanism(reached)); }),
+      {"its bound,", "meaningless"});
+  const auto is_default_target = [&](const estimator::Mechanism& mechanism) {
+    return std::ranges::count(service::default_target_precisions(mechanism), "B.J_zz",
+                              &service::TargetPrecision::name) > 0;
+  };
+  EXPECT_TRUE(is_default_target(in_file));
+  EXPECT_FALSE(is_default_target(reached));
 }
 
 // The law used in the search must be that of the written scenario.

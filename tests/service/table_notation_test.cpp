@@ -52,6 +52,21 @@ TEST(TableNotation, SharesPowerOfTenBetweenQuantitiesWithSameUnit) {
 }
 
 // A value far below the others would need zeros that a reader has to count.
+// "-" stands for a quantity without unit, such as a restitution.
+TEST(TableNotation, OmitsTheDashOfAQuantityWithoutUnit) {
+  const std::vector<TableNotation> small = make_table_notations({{1e-5, 2e-6, "-"}});
+  EXPECT_EQ(small[0].unit(), "10⁻⁶");
+  const std::vector<TableNotation> large = make_table_notations({{0.38, 1e-4, "-"}});
+  EXPECT_EQ(large[0].unit(), "-");
+  const Message start = {MessageCode::kMisplacedStop,
+                         {{"joint", "1"},
+                          {"is_lower", true},
+                          {"is_free", true},
+                          {"given", Quantity{0.5, "-"}}}};
+  EXPECT_NE(format_message(start).find("is not at 0.5"), std::string::npos);
+  EXPECT_EQ(format_message(start).find("0.5 -"), std::string::npos);
+}
+
 TEST(TableNotation, GivesDistantQuantityItsOwnPowerOfTen) {
   const std::vector<TableNotation> notations =
       make_table_notations({{1.5, 0.1, "m"}, {2.5e-9, 1e-10, "m"}, {0.0, INFINITY, "m"}});

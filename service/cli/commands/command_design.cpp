@@ -21,7 +21,8 @@ ExitCode run_design(const DesignOptions& options) {
   proto::check_output_file(options.out, inputs);
   DesignInput today = load_design_input(options.rig, options.after, options.values);
   ExperimentRequest request = options.experiment;
-  request.targets = parse_target_precisions("--for", options.targets, today.rig.mechanism);
+  request.targets = parse_target_precisions("--for", options.targets, today.rig.mechanism,
+                                            load_rig(options.rig).mechanism);
   if (request.threads == 0) {
     request.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 #include <limits>
 #include <optional>
@@ -64,7 +65,7 @@ class Identification {
     while (true) {
       const int last = folder_.count();
       const DesignInput today = last > 0 ? load_design_input(options_.rig, folder_.result(last))
-                                         : load_design_input(options_.rig, "", options_.values);
+                                         : first_input();
       print_obtained_deviations(today);
       ExperimentRequest request = request_for(today);
       if (last > 0 && is_reached(today, request.targets)) return kDone;
@@ -87,10 +88,19 @@ class Identification {
   }
 
  private:
+  /// Returns the input of the first run's design: the rig file, or a given result with its
+  /// recordings.
+  DesignInput first_input() const {
+    DesignInput input = load_design_input(options_.rig, "", options_.values);
+    if (!options_.values.empty()) add_result_recordings(options_.rig, options_.values, input);
+    return input;
+  }
+
   ExperimentRequest request_for(const DesignInput& today) {
     ExperimentRequest request = options_.experiment;
     estimator::Mechanism mechanism = today.rig.mechanism;
-    request.targets = parse_target_precisions("--until", options_.targets, mechanism);
+    request.targets = parse_target_precisions("--until", options_.targets, mechanism,
+                                              load_rig(options_.rig).mechanism);
     for (const TargetPrecision& target : request.targets) {
       refuse_useless_target(target, mechanism);
       if (target.deviation > 0.0) continue;
@@ -138,7 +148,7 @@ class Identification {
     std::erase_if(recording.value().events,
                   [](const proto::Event& event) { return event.kind == proto::EventKind::kTrip; });
     constexpr double kAlways = -std::numeric_limits<double>::infinity();
-    return import_daq_samples(path, recording.value(), kAlways, rig)
+    return import_daq_samples(path, std::move(recording.value()), kAlways, rig)
         .recording.segments.back()
         .angles;
   }
@@ -202,7 +212,8 @@ class Identification {
     const auto& parameter = mechanism.parameters[static_cast<std::size_t>(target.index)];
     const double value = std::abs(parameter.value);
     const bool is_place = parameter.unit == "rad" || parameter.unit == "m";  // may be near zero
-    if (is_place || value == 0.0 || !(target.deviation > kUselessFactor * value)) return;
+    if (is_place || is_at_bound(parameter) || value == 0.0) return;
+    if (!(target.deviation > kUselessFactor * value)) return;
     throw proto::InputError("--until " + target.name + ": a standard deviation of " +
                             format_number(target.deviation, 3) + " " + parameter.unit +
                             " is far above the value of " + format_number(value, 3) + "; write " +
@@ -385,7 +396,8 @@ class Identification {
     }
   }
 
-  /// Estimates the parameters from all recordings so far, starting from the previous estimates.
+  /// Estimates the parameters from all recordings so far and those of the given result, starting
+  /// from the previous estimates.
   ExitCode estimate() {
     const int run = folder_.count();
     EstimationOptions estimation;
@@ -395,13 +407,27 @@ class Identification {
     estimation.threads = options_.experiment.threads;
     estimation.calibration.kind = estimator::EstimateKind::kPhysical;
     estimation.values = options_.values;
+    if (!options_.values.empty()) {
+      estimation.earlier = first_input().sources;
+      std::erase_if(estimation.earlier, [&](const RecordingSource& source) {
+        return is_same_file(source.path, estimation.recordings);
+      });
+    }
     if (run > 1 && folder_.has_result(run - 1)) estimation.values = folder_.result(run - 1);
     CalibrationInput input = load_estimation_input("calibrate", estimation);
+    input.changes.clear();  // the initial values are estimates of the run before
     const estimator::Calibration calibration = calibrate_locally(
         input, interrupt_, {.quiet = options_.quiet}, options_.experiment.threads);
     if (was_stopped_by_user(calibration)) return stopped();
     std::cout << '\n';
     return print_calibration(calibration, input, {.json = folder_.result(run), .plot = {}});
+  }
+
+  static bool is_same_file(const std::string& path, const std::vector<std::string>& others) {
+    return std::ranges::any_of(others, [&](const std::string& other) {
+      std::error_code missing;
+      return path == other || std::filesystem::equivalent(path, other, missing);
+    });
   }
 
   ExitCode stopped() const {

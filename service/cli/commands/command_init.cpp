@@ -40,14 +40,14 @@ void refuse_foreign_options(const InitOptions& options, RigKind kind) {
   };
   const bool chain = kind == RigKind::kChain;
   const bool plane = chain || kind == RigKind::kDoublePendulum;
-  const bool cart = kind == RigKind::kCartPole;
+  const bool cart = has_cart(kind);
   const ColumnChoice& columns = options.columns;
   require(options.links > 0, chain, "--links applies to a chain");
   require(options.arm_length || options.arm_mass || options.arm_center, kind == RigKind::kFuruta,
           "--arm-length, --arm-mass and --arm-center apply to a furuta");
-  require(options.cart_mass.has_value(), cart, "--cart-mass applies to a cart-pole");
+  require(options.cart_mass.has_value(), cart, "--cart-mass applies to a cart or cart-pole");
   require(!columns.position.empty() || !columns.position_unit.empty() || columns.counts_per_m > 0.0,
-          cart, "--position, --position-unit and --counts-per-m apply to a cart-pole");
+          cart, "--position, --position-unit and --counts-per-m apply to a cart or cart-pole");
   require(options.ground.has_value(), kind == RigKind::kFourbar, "--ground applies to a four-bar");
   require(options.absolute, plane, "--absolute applies to a double-pendulum or chain");
   require(options.axis_tilt != 0.0, plane || kind == RigKind::kPendulum,
@@ -207,7 +207,8 @@ void add_options(CLI::App& command, InitOptions& options) {
   command.get_option("--out")->required();
   command.add_flag("--force", options.force, "Overwrite an existing file");
   text("--kind", options.kind,
-       "pendulum, double-pendulum, chain, furuta, cart-pole or four-bar; without it init asks",
+       "pendulum, double-pendulum, chain, furuta, cart-pole, cart or four-bar; without it init "
+       "asks",
        "KIND");
   text("--from", options.from,
        "Recording from which to choose columns: CSV, MAT, HDF5, NumPy, or a ROS 2 bag",
@@ -225,7 +226,7 @@ void add_options(CLI::App& command, InitOptions& options) {
   size("--arm-center", options.arm_center,
        "Furuta: distance from the axis to the arm's centre of mass [m]");
   size("--arm-mass", options.arm_mass, "Furuta: mass of the arm [kg]");
-  size("--cart-mass", options.cart_mass, "Cart-pole: mass of the cart [kg]");
+  size("--cart-mass", options.cart_mass, "Cart and cart-pole: mass of the cart [kg]");
   size("--ground", options.ground, "Four-bar: distance between its fixed joints [m]");
   add_option(command, "--axis-lean", options.axis_tilt, "DEG",
              "Planar: angle between the joint axes and the horizontal [deg]")
@@ -242,7 +243,8 @@ void add_options(CLI::App& command, InitOptions& options) {
       ->check(proto::positive_number());
   texts("--angle", columns.angles, "Column of each joint's angle, in order", "COLUMN");
   text("--angle-unit", columns.angle_unit, "rad, deg, turn or count", "UNIT");
-  text("--position", columns.position, "Cart-pole: column of the cart's position", "COLUMN");
+  text("--position", columns.position, "Cart and cart-pole: column of the cart's position",
+       "COLUMN");
   text("--position-unit", columns.position_unit, "m, mm or count", "UNIT");
   command.add_flag("--absolute", options.absolute,
                    "Angles of all links after the first are measured from the vertical");

@@ -50,10 +50,17 @@ std::string prior_free_table(const estimator::Calibration& calibration) {
   return rows.size() == 1 ? "" : format_table(rows, {false, true, true, false}) + "\n";
 }
 
-/// Returns the verdict on a calibration as a sentence; empty if there is no verdict.
+/// Returns the verdict on a calibration as a sentence, after the failure of a fit that has not
+/// converged; empty if there is neither.
 std::string first_line(const estimator::Calibration& calibration) {
-  if (calibration.verdict.reasons.empty()) return "";
-  return format_sentence(format_verdict(calibration.verdict)) + "\n\n";
+  const bool has_fit = calibration.verdict.kind != estimator::VerdictKind::kNoFit;
+  std::string line = calibration.converged() || !has_fit
+                         ? ""
+                         : describe_calibration_ending(calibration) + ".";
+  if (!calibration.verdict.reasons.empty()) {
+    line += (line.empty() ? "" : " ") + format_sentence(format_verdict(calibration.verdict));
+  }
+  return line.empty() ? "" : line + "\n\n";
 }
 
 std::string simulation_table(const estimator::Calibration& calibration) {

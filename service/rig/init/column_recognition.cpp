@@ -297,13 +297,13 @@ std::vector<const ColumnProfile*> find_encoder_columns(const std::vector<ColumnP
   std::vector<const ColumnProfile*> angles;
   for (const ColumnProfile& column : columns) {
     if (reading_score(column, false) > 0) angles.push_back(&column);
-    if (kind != RigKind::kCartPole || reading_score(column, true) <= 0) continue;
+    if (!has_cart(kind) || reading_score(column, true) <= 0) continue;
     if (position == nullptr || reading_score(column, true) > reading_score(*position, true)) {
       position = &column;
     }
   }
   std::erase(angles, position);
-  const std::size_t wanted = count - (kind == RigKind::kCartPole ? 1 : 0);
+  const std::size_t wanted = count - (has_cart(kind) ? 1 : 0);
   std::vector<const ColumnProfile*> unnamed;
   for (const ColumnProfile& column : columns) {
     const bool is_known = &column == position || reading_score(column, false) > 0;
@@ -331,7 +331,7 @@ std::vector<const ColumnProfile*> find_encoder_columns(const std::vector<ColumnP
       !has(*angles[0], {"arm"})) {
     std::swap(angles[0], angles[1]);
   }
-  if (kind == RigKind::kCartPole) angles.insert(angles.begin(), position);
+  if (has_cart(kind)) angles.insert(angles.begin(), position);
   return angles;
 }
 

@@ -35,10 +35,10 @@ const RigKindDescription& row_of(RigKind kind) {
   return supported_rig_kinds()[static_cast<std::size_t>(kind)];
 }
 
-/// Returns the names, or if there are none those of a chain, "PREFIX1", "PREFIX2" and so on.
+/// Returns the names, or those of a double pendulum or chain, "PREFIX1", "PREFIX2" and so on.
 std::vector<std::string> names_or_chain(std::vector<std::string> names, const std::string& prefix,
                                         RigKind kind, int chain) {
-  if (!names.empty()) return names;
+  if (kind != RigKind::kDoublePendulum && kind != RigKind::kChain) return names;
   const int count = kind == RigKind::kDoublePendulum ? 2 : chain;
   for (int k = 1; k <= count; ++k) names.push_back(prefix + std::to_string(k));
   return names;
@@ -65,6 +65,7 @@ const std::vector<RigKindDescription>& supported_rig_kinds() {
        "a pendulum on a cart that slides on a rail",
        {"pole"},
        {"rail", "pivot"}},
+      {RigKind::kCart, "cart", "a cart that slides on a rail", {}, {"rail"}},
       {RigKind::kFourbar,
        "four-bar",
        "crank, coupler and rocker between two fixed joints",

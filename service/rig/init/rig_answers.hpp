@@ -8,14 +8,15 @@
 namespace service {
 
 /// Kind of mechanism for which `rigcal init` can write a rig file.
-enum class RigKind { kPendulum, kDoublePendulum, kChain, kFuruta, kCartPole, kFourbar };
+enum class RigKind { kPendulum, kDoublePendulum, kChain, kFuruta, kCartPole, kCart, kFourbar };
 
 /// Name and description of a kind of rig for the command line of `rigcal init`.
 struct RigKindDescription {
   RigKind kind;
   const char* name;  ///< name, e.g. "double-pendulum"
   const char* what;  ///< description, e.g. "two links on one another, in a plane"
-  std::vector<std::string> links, joints;  ///< names of links and measured joints; empty: numbered
+  /// Names of links and measured joints. Those of a double pendulum or chain are numbered.
+  std::vector<std::string> links, joints;
 };
 
 /// Returns names and descriptions of all kinds of rig, in the order of RigKind.
@@ -111,11 +112,20 @@ void check_link_sizes(const RigAnswers& answers);
 /// @param chain  number of links of a chain
 std::vector<std::string> measured_joint_names(RigKind kind, int chain);
 
+/// Returns whether a kind of rig has a cart, whose position is its first reading.
+inline bool has_cart(RigKind kind) { return kind == RigKind::kCartPole || kind == RigKind::kCart; }
+
 /// Returns whether an encoder measures the position of a cart rather than an angle.
 /// @param reading  index of the encoder among the measured joints
 inline bool measures_cart_position(RigKind kind, std::size_t reading) {
-  return kind == RigKind::kCartPole && reading == 0;
+  return has_cart(kind) && reading == 0;
 }
+
+/// Returns a commented-out template of the sections unit, safety and stops of a rig file, for a rig
+/// that rigcal-daq drives. It names what to fill in.
+/// @param encoders  names of the encoders, in the order of RigAnswers::readings
+std::string make_driving_template(const RigAnswers& answers,
+                                  const std::vector<std::string>& encoders);
 
 /// Returns the text of a rig file for the user's answers. Comments mark each quantity as given,
 /// assumed, or unknown and estimated. Only parameters that the recorded quantities can identify are

@@ -165,7 +165,7 @@ void ask_sizes(Interview& interview, RigAnswers& answers) {
     link.center = interview.ask_positive_number(
         names[k] + ": from its joint to its centre of mass [m] (empty: halfway)", link.center);
   }
-  if (answers.kind == RigKind::kCartPole) {
+  if (has_cart(answers.kind)) {
     answers.cart_mass = interview.ask_positive_number("cart: mass [kg]", answers.cart_mass);
   }
   if (answers.kind == RigKind::kFourbar) {

@@ -76,7 +76,7 @@ class Proposer {
     claim(choice_.segment, "segment number");
     claim(choice_.position, "position");
     for (std::size_t k = 0; k < choice_.angles.size(); ++k) {
-      claim(choice_.angles[k], angle_role(k + (answers_.kind == RigKind::kCartPole ? 1 : 0)));
+      claim(choice_.angles[k], angle_role(k + (has_cart(answers_.kind) ? 1 : 0)));
     }
   }
 
@@ -114,7 +114,7 @@ class Proposer {
   std::vector<const ColumnProfile*> found_readings(int chain) const {
     std::vector<const ColumnProfile*> found;
     if (!choice_.angles.empty()) {
-      if (answers_.kind == RigKind::kCartPole) {
+      if (has_cart(answers_.kind)) {
         found.push_back(choice_.position.empty()
                             ? find_encoder_columns(columns_, answers_.kind, chain)[0]
                             : named_numbers(choice_.position));
@@ -129,7 +129,7 @@ class Proposer {
 
   void take_readings(int chain) {
     const std::vector<const ColumnProfile*> found = found_readings(chain);
-    const std::size_t angles = names_.size() - (answers_.kind == RigKind::kCartPole ? 1 : 0);
+    const std::size_t angles = names_.size() - (has_cart(answers_.kind) ? 1 : 0);
     if (choice_.angles.size() > angles) {
       throw proto::InputError("--angle: given " + std::to_string(choice_.angles.size()) +
                               " times, but a " + rig_kind_name(answers_.kind) + " has " +
@@ -169,7 +169,7 @@ class Proposer {
 
   EncoderAnswer read(std::size_t k, const ColumnProfile* column, std::size_t& hanging) {
     const bool position = measures_cart_position(answers_.kind, k);
-    const std::size_t angle = k - (answers_.kind == RigKind::kCartPole && k > 0 ? 1 : 0);
+    const std::size_t angle = k - (has_cart(answers_.kind) && k > 0 ? 1 : 0);
     EncoderAnswer reading;
     if (column != nullptr) {
       reading.column = column->name;
@@ -348,7 +348,7 @@ double parse_hanging_reading(const std::string& text) {
 
 bool can_joint_hang(RigKind kind, std::size_t reading) {
   if (kind == RigKind::kFourbar) return false;
-  return reading > 0 || (kind != RigKind::kCartPole && kind != RigKind::kFuruta);
+  return reading > 0 || (!has_cart(kind) && kind != RigKind::kFuruta);
 }
 
 void propose_columns(const std::vector<ColumnProfile>& columns, const ColumnChoice& choice,

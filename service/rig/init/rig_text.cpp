@@ -45,7 +45,7 @@ struct SourcedValue {
   }
 };
 
-/// Returns a value that is free unless the value `from` which it follows is given.
+/// Returns a value that is free unless the value `from` is given.
 SourcedValue given_or_free(double value, const SourcedValue& from) {
   return {value, from.is_given() ? ValueSource::kGiven : ValueSource::kUnknown};
 }
@@ -163,8 +163,7 @@ std::string body_text(const std::string& name, const SourcedValue& mass, const s
                      name, mass.text(), mass.source_words(), extra, comment, xx, yy, zz);
 }
 
-/// Returns a body that turns only about its z axis. Its moments of inertia xx and yy are
-/// unidentifiable.
+/// Returns a body that turns only about its z axis, so that xx and yy are unidentifiable.
 std::string planar_body(const LinkValues& link, const std::string& extra = "") {
   // Satisfies the triangle inequality for any zz of a link of that length.
   const std::string unseen = fixed_value(link.mass.value * square(link.length.value));
@@ -193,7 +192,7 @@ class Writer {
     check_link_sizes(answers_);
     const RigKind kind = answers_.kind;
     if (kind == RigKind::kFuruta) return furuta();
-    if (kind == RigKind::kCartPole) return cart_pole();
+    if (has_cart(kind)) return cart();
     return kind == RigKind::kFourbar ? fourbar() : chain();
   }
 
@@ -375,16 +374,16 @@ name: "{}"
            gravity(true) + recording(joints_);
   }
 
-  /// Returns a cart with a pole. Motions and commands identify only ratios of forces to masses, so
-  /// the cart's mass is fixed. The pole's mass is identifiable through its force on the cart.
-  std::string cart_pole() const {
-    const LinkValues pole = link(0, kLinkLength, kLinkMass, true);
+  /// Returns a cart, with or without a pole. Only ratios of forces to masses are identifiable, so
+  /// the cart's mass is fixed.
+  std::string cart() const {
+    const bool has_pole = answers_.kind == RigKind::kCartPole;
+    const LinkValues pole = has_pole ? link(0, kLinkLength, kLinkMass, true) : LinkValues{};
     const SourcedValue cart = given_or_default(answers_.cart_mass, kCartMass);
     const double total = cart.value + pole.mass.value;
-    return head(
-               "# The rail is along world x; the pole turns about z, its x points from the pivot "
-               "to its centre of\n# mass. The cart's mass sets the scale of all masses and "
-               "forces.") +
+    return head(std::string("# The rail is along world x. ") +
+                (has_pole ? "The pole turns about z, its x points to its centre of mass. " : "") +
+                "The cart's mass sets the scale of all masses and forces.") +
            fmt::format(R"(body {{
   name: "cart"
   mass {}  # [kg] {}
@@ -392,13 +391,14 @@ name: "{}"
 }}
 )",
                        cart.text(), cart.source_words()) +
-           planar_body(pole) +
+           (has_pole ? planar_body(pole) : "") +
            joint_text("rail", {"ground", "x: 1", "y: 1"}, {"cart", "x: 1", "y: 1"},
                       {.viscous = total, .dry = 0.02 * total * answers_.gravity, .slides = true},
                       motor(kMotorShare * total * answers_.gravity, "N") + encoder(0, false)) +
-           joint_text("pivot", {"cart", "z: 1", "y: -1", "hanging is zero"},
-                      side_of(pole, "z: 1", "pivot"), {pole.viscous(), pole.dry(), pole.air_drag()},
-                      encoder(1, true)) +
+           (has_pole ? joint_text("pivot", {"cart", "z: 1", "y: -1", "hanging is zero"},
+                                  side_of(pole, "z: 1", "pivot"),
+                                  {pole.viscous(), pole.dry(), pole.air_drag()}, encoder(1, true))
+                     : "") +
            gravity(false) + recording(joints_);
   }
 
@@ -463,7 +463,7 @@ name: "{}"
     if (!segment.empty()) text += "  segment_column: " + quoted(segment) + "\n";
     for (const auto& name : answers_.column_names) text += "  columns: " + quoted(name) + "\n";
     if (!answers_.topic.empty()) text += "  topic: " + quoted(answers_.topic) + "\n";
-    return text + "}\n";
+    return text + "}\n" + make_driving_template(answers_, names);
   }
 
   std::string reading_text(const std::string& name, std::size_t k) const {

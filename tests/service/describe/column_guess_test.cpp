@@ -396,6 +396,49 @@ TEST(RigText, LoadsForEveryKindWithAndWithoutAMotor) {
   }
 }
 
+/// Returns the text with a commented-out section restored, and a number in place of each "?".
+std::string with_section(std::string text, const std::string& section) {
+  const std::size_t begin = text.find("# " + section + " {\n");
+  EXPECT_NE(begin, std::string::npos) << section << " in\n" << text;
+  if (begin == std::string::npos) return text;
+  const std::size_t end = text.find("# }\n", begin) + 4;
+  std::string lines = "\n" + text.substr(begin, end - begin);
+  for (const auto& [from, to] : {std::pair<std::string, std::string>{"\n# ", "\n"},
+                                 {"min: ?", "min: -1"},
+                                 {"?", "1"}}) {
+    for (std::size_t at = 0; (at = lines.find(from, at)) != std::string::npos; at += to.size()) {
+      lines.replace(at, from.size(), to);
+    }
+  }
+  return text.replace(begin, end - begin, lines);
+}
+
+// The templates of the sections unit and safety must be valid when they are filled in.
+TEST(RigText, HasTemplatesForDriving) {
+  for (const RigKindDescription& kind : supported_rig_kinds()) {
+    SCOPED_TRACE(kind.name);
+    const std::string text = make_rig_file_text(answers_of(kind.kind, true));
+    const Rig rig = parse_rig("rig.textproto", with_section(with_section(text, "unit"), "safety"));
+    ASSERT_FALSE(rig.joint_facts.empty());
+    EXPECT_TRUE(std::ranges::any_of(rig.joint_facts, [](const JointProperties& joint) {
+      return joint.safety && joint.safety->command_max == 1.0;
+    }));
+    EXPECT_NE(text.find("# stops {"), std::string::npos);
+    EXPECT_EQ(make_rig_file_text(answers_of(kind.kind, false)).find("# safety {"),
+              std::string::npos);
+  }
+}
+
+// A cart alone has one joint; its mass sets the scale of friction and motor.
+TEST(RigText, DescribesACartAlone) {
+  const RigAnswers answers = answers_of(RigKind::kCart, true);
+  ASSERT_EQ(answers.readings.size(), 1U);
+  EXPECT_EQ(answers.readings[0].unit, ReadingUnit::kMetre);
+  const Rig rig = parse_rig("rig.textproto", make_rig_file_text(answers));
+  EXPECT_EQ(rig.mechanism.joint_count(), 1);
+  EXPECT_EQ(free_of(rig), (std::set<std::string>{"rail.b", "rail.tau_c", "rail.K"}));
+}
+
 // Frees the parameters that angles can identify: for one link inertia and friction but not its
 // mass, for two the second one's mass. Given values are fixed.
 TEST(RigText, FreesIdentifiableParametersAndFixesGivenOnes) {
