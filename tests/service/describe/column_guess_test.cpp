@@ -436,7 +436,7 @@ TEST(RigText, DescribesACartAlone) {
   EXPECT_EQ(answers.readings[0].unit, ReadingUnit::kMetre);
   const Rig rig = parse_rig("rig.textproto", make_rig_file_text(answers));
   EXPECT_EQ(rig.mechanism.joint_count(), 1);
-  EXPECT_EQ(free_of(rig), (std::set<std::string>{"rail.b", "rail.tau_c", "rail.K"}));
+  EXPECT_EQ(free_of(rig), (std::set<std::string>{"rail.b", "rail.f_c", "rail.K"}));
 }
 
 // Frees the parameters that angles can identify: for one link inertia and friction but not its
