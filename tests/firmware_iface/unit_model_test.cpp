@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
@@ -44,6 +45,7 @@ class CoreAndModel {
     const unit_memory memory{static_cast<std::uint16_t>(one_of(100)), 0, kNever};
     // The unit's 32-bit times wrap in some runs.
     now_ = one_of(2) == 0 ? one_of(1000) : 0xFFFF'0000ULL + one_of(0x10000);
+    std::memset(core_.get(), 0xA5, sizeof(unit));  // as memory may be after power-up
     unit_init(core_.get(), &board_, &memory, static_cast<std::uint32_t>(one_of(3)), now_);
     model_.emplace(board_, static_cast<std::uint16_t>(memory.boot_count + 1));
     model_->next_tick_us = now_;
@@ -265,6 +267,20 @@ TEST(UnitCoreModel, AgreesWithTheProtocolInRandomSessions) {
   for (const std::uint8_t cause :
        {FAULT_TTL, FAULT_SESSION, FAULT_COMMAND, FAULT_HOST, FAULT_AMPLIFIER}) {
     EXPECT_GT(trips[cause], 100U) << int{cause};
+  }
+}
+
+// A token of zero would match a request without a token.
+TEST(UnitCoreModel, GivesNoTokenOfZero) {
+  unit_description board{};
+  board.tick_rate_Hz = 1000;
+  const auto core = std::make_unique<unit>();
+  const unit_memory memory{};
+  unit_init(core.get(), &board, &memory, 1, 0);
+  const WireBytes frame = test_support::frame_of(message_of(clear_request{1, 0}));
+  for (int k = 0; k < 400'000; ++k) {
+    for (const std::uint8_t byte : frame) unit_receive(core.get(), byte, 0);
+    ASSERT_NE(core->clear_token, 0) << k;
   }
 }
 
