@@ -229,8 +229,8 @@ TEST(PulseTrainScenario, DeclaresThePeakOfItsCommands) {
   }
 }
 
-// The declared peak of any sum of sines, with and without a ramp, is at most a few thousandths above
-// the largest command.
+// The declared peak of any sum of sines, with and without a ramp, is at most a few thousandths
+// above the largest command.
 TEST(MultisineScenario, DeclaresThePeakOfItsCommands) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE(seed);

@@ -431,33 +431,6 @@ TEST_F(LinkExchange, AnswerToAnEarlierConfigureIsIgnored) {
   EXPECT_EQ(stopped.error().code, ErrorCode::kUnitSilent);
 }
 
-// A unit that sends other messages without end does not keep a request from ending.
-TEST_F(LinkExchange, RequestEndsAmongUnrequestedMessages) {
-  ASSERT_TRUE(link.connect().ok());
-  unit.answers_configure = false;
-  unit.floods = true;
-  const Nanoseconds asked = unit.now();
-  EXPECT_FALSE(link.start_stream({}, {.reply_timeout = 50ms, .attempts_max = 3}).ok());
-  EXPECT_GE(unit.now() - asked, 150ms);
-  EXPECT_LE(unit.now() - asked, 160ms);
-  EXPECT_EQ(link.counters().bytes_received, unit.sent_size_bytes);
-}
-
-// The first request ends a frame that an earlier program left incomplete.
-TEST_F(LinkExchange, RequestIsReadBehindAnIncompleteFrame) {
-  unit.write(std::array<std::uint8_t, 3>{1, 2, 3});
-  EXPECT_TRUE(link.connect({.reply_timeout = 5ms, .attempts_max = 1}).ok());
-}
-
-// A reply of the right version and layout with another length was altered.
-TEST_F(LinkExchange, HelloReplyOfAnotherLengthIsRefused) {
-  unit.alter_hello_bytes = [](test_support::WireBytes& bytes) { bytes.push_back(0); };
-  const auto facts = link.connect();
-  ASSERT_FALSE(facts.ok());
-  EXPECT_EQ(facts.error().code, ErrorCode::kLayoutMismatch);
-  expect_parts(facts.error().detail, {"expected " + std::to_string(HELLO_REPLY_SIZE_BYTES)});
-}
-
 // Another stream began while this one ran, and its reply was lost: all its samples are lost.
 TEST_F(LinkExchange, StreamBesideTheRunningOneIsLostAsAWhole) {
   unit.configured.stream_count = 1;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <optional>
 #include <random>
@@ -10,11 +11,13 @@
 #include "firmware_iface/link/baud_budget.hpp"
 #include "firmware_iface/link/unit_clock.hpp"
 #include "tests/firmware_iface/scripted_unit.hpp"
+#include "tests/support/refusal.hpp"
 
 // Random sequences of messages and times against models of a few lines.
 
 namespace {
 using namespace firmware_iface;
+using namespace std::chrono_literals;
 using scripted_unit::ScriptedUnit;
 
 // Commands before and after samples, losses in both directions, and echoes of new, old and unknown
@@ -129,8 +132,8 @@ struct RobustLine {
   }
 };
 
-// One sample per block of 125 ms, so that the blocks are the samples. Delays scatter by 0 to 100 µs,
-// some are outliers to either side. Catches an error of the fit or of its uncertainty.
+// One sample per block of 125 ms, so that the blocks are the samples. Delays scatter by 0 to
+// 100 µs, some are outliers to either side. Catches an error of the fit or of its uncertainty.
 TEST(LinkModel, FitsTheUnitsClockByARobustLine) {
   std::size_t rejected = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
@@ -225,7 +228,8 @@ TEST(LinkModel, RefusesASlowLineWithTheRemediesThatHelp) {
     ASSERT_NE(at, std::string::npos) << text;
     ASSERT_TRUE(text.substr(at + 4).starts_with(expected + "sample at ")) << text << expected;
     double rate_Hz = 0.0;
-    ASSERT_EQ(std::sscanf(text.c_str() + at + 4 + expected.size(), "sample at %lf Hz", &rate_Hz), 1);
+    const char* rate = text.c_str() + at + 4 + expected.size();
+    ASSERT_EQ(std::sscanf(rate, "sample at %lf Hz", &rate_Hz), 1);
     other = traffic;
     other.sample_rate_Hz = rate_Hz - 1e-2;  // printed with four digits
     EXPECT_TRUE(fits(baud_rate, other)) << text;
@@ -283,6 +287,34 @@ TEST_F(LinkFields, OfAFaultKeepTheirPlaces) {
   EXPECT_EQ(link.last_fault()->sample_sequence, 40'000);
   EXPECT_EQ(link.last_fault()->tick_us, 5'000'000U);
   EXPECT_EQ(link.last_fault()->detail, -6);
+}
+
+// A unit that sends other messages without end does not keep a request from ending.
+TEST_F(LinkFields, RequestEndsAmongUnrequestedMessages) {
+  ASSERT_TRUE(link.connect().ok());
+  unit.answers_configure = false;
+  unit.floods = true;
+  const Nanoseconds asked = unit.now();
+  EXPECT_FALSE(link.start_stream({}, {.reply_timeout = 50ms, .attempts_max = 3}).ok());
+  EXPECT_GE(unit.now() - asked, 150ms);
+  EXPECT_LE(unit.now() - asked, 160ms);
+  EXPECT_EQ(link.counters().bytes_received, unit.sent_size_bytes);
+}
+
+// The first request ends a frame that an earlier program left incomplete.
+TEST_F(LinkFields, RequestIsReadBehindAnIncompleteFrame) {
+  unit.write(std::array<std::uint8_t, 3>{1, 2, 3});
+  EXPECT_TRUE(link.connect({.reply_timeout = 5ms, .attempts_max = 1}).ok());
+}
+
+// A reply of the right version and layout with another length was altered.
+TEST_F(LinkFields, HelloReplyOfAnotherLengthIsRefused) {
+  unit.alter_hello_bytes = [](test_support::WireBytes& bytes) { bytes.push_back(0); };
+  const auto facts = link.connect();
+  ASSERT_FALSE(facts.ok());
+  EXPECT_EQ(facts.error().code, ErrorCode::kLayoutMismatch);
+  test_support::expect_parts(facts.error().detail,
+                             {"expected " + std::to_string(HELLO_REPLY_SIZE_BYTES)});
 }
 
 }  // namespace
