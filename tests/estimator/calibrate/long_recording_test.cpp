@@ -55,18 +55,9 @@ TEST(LongRecording, IsRefittedFromTheInitialValuesIfTheExcerptFails) {
 TEST(LongRecording, DoesNotCountIterationsOnTheExcerpt) {
   const ReferenceFuruta rig = viscous_furuta();
   CalibrationOptions options;
-<<<<<<< HEAD
-  options.max_iterations = 12;
-  const Calibration result = calibrate(free_furuta(rig, 3.0), {forty_seconds(rig)}, options);
-||||||| parent of 321eac86 (Place shooting nodes by noise of recorded controls)
-  options.max_iterations = 12;
-  const Calibration result =
-      calibrate(test_support::free_furuta(rig, 3.0), {forty_seconds(rig)}, options);
-=======
   options.max_iterations = 10;
   const Calibration result =
       calibrate(test_support::free_furuta(rig, 3.0), {forty_seconds(rig)}, options);
->>>>>>> 321eac86 (Place shooting nodes by noise of recorded controls)
   EXPECT_TRUE(result.converged());
   EXPECT_GT(result.history.back().iteration, options.max_iterations);
 }
