@@ -73,8 +73,8 @@ constexpr MessageRow kCalibrationRows[] = {
      "{parameter} by {change:2} ({deviations:2} standard deviations)"},
     {kProfileInterval, "profile-interval",
      "{parameter}: its estimate depends on a parameter that acts nonlinearly or is at a bound, so "
-     "its interval is computed from the profile likelihood: from {is_open_below|no limit found|}[{lower}] to "
-     "{is_open_above|no limit found|}[{upper}] (95 %)"},
+     "its interval is computed from the profile likelihood: from "
+     "{is_open_below|no limit found|}[{lower}] to {is_open_above|no limit found|}[{upper}] (95 %)"},
     {kAtFeasibilityBoundary, "at-feasibility-boundary",
      "body \"{body}\": its inertia is at the boundary of physical consistency (the body is "
      "{flat|flat|a rod} across ({x:2}, {y:2}, {z:2}) of its frame); all standard deviations assume "

@@ -110,8 +110,8 @@ std::vector<double> rates_to_hold(double max_speed, double lower, double upper) 
   return rates;
 }
 
-/// Returns the values at which to hold a parameter at a bound, ascending; empty if no other estimate
-/// depends on it noticeably.
+/// Returns the values at which to hold a parameter at a bound, ascending; empty if no other
+/// estimate depends on it noticeably.
 std::vector<double> values_inside_bound(const ShootingProblem& problem,
                                         const ParameterInformation& information,
                                         const Eigen::VectorXd& variances, int position) {
@@ -161,8 +161,8 @@ Reach reach_of_held_parameter(const ParameterProfile& profile, const Mechanism& 
   for (std::size_t k = 0; k < profile.fits.size(); ++k) {
     if (!is_probable(k)) continue;
     const double own = value_of(profile.fits[k].values);
-    // Toward an improbable neighbour, the root of the rise is linear in the logarithm of a rate, and
-    // in a value from zero on.
+    // Toward an improbable neighbour, the root of the rise is linear in the logarithm of a rate,
+    // and in a value from zero on.
     const auto edge = [&](std::size_t other) {
       const double beyond = value_of(profile.fits[other].values);
       const double begin = std::sqrt(std::max(profile.fits[k].rise, 0.0));

@@ -94,8 +94,8 @@ struct RepairedInput {
   Mechanism mechanism;
   std::vector<Recording> recordings;
 };
-/// Makes the repairs of an examination, and sets initial values. The freed encoder offsets become the last parameters of the
-/// mechanism, in the order of `examination.freed`.
+/// Makes the repairs of an examination, and sets initial values. The freed encoder offsets become
+/// the last parameters of the mechanism, in the order of `examination.freed`.
 RepairedInput apply_repairs(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                             const SignalExamination& examination);
 

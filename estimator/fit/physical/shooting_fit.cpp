@@ -373,16 +373,14 @@ std::vector<SegmentTrajectory> ShootingFit::trajectories() const {
   for (std::size_t s = 0; s < input_.segments.size(); ++s) {
     const Segment& segment = input_.segments[s];
     const int index = static_cast<int>(s);
-    SegmentTrajectory trajectory;
-    trajectory.recording = input_.sources[s];
-    trajectory.start = segment.start;
-    trajectory.step = segment.period;
-    trajectory.times = segment.times;
-    trajectory.measured = segment.angles;
-    trajectory.estimated = joint_->predicted_angles(index);
-    trajectory.simulated = simulation_->predicted_angles(index);
-    trajectory.control = segment.controls;
-    result.push_back(std::move(trajectory));
+    result.push_back({.recording = input_.sources[s],
+                      .start = segment.start,
+                      .step = segment.period,
+                      .times = segment.times,
+                      .measured = segment.angles,
+                      .estimated = joint_->predicted_angles(index),
+                      .simulated = simulation_->predicted_angles(index),
+                      .control = segment.controls});
   }
   return result;
 }

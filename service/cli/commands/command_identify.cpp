@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <iostream>
 #include <limits>
 #include <optional>
@@ -410,7 +409,7 @@ class Identification {
     if (!options_.values.empty()) {
       estimation.earlier = first_input().sources;
       std::erase_if(estimation.earlier, [&](const RecordingSource& source) {
-        return is_same_file(source.path, estimation.recordings);
+        return is_among(source.path, estimation.recordings);
       });
     }
     if (run > 1 && folder_.has_result(run - 1)) estimation.values = folder_.result(run - 1);
@@ -421,13 +420,6 @@ class Identification {
     if (was_stopped_by_user(calibration)) return stopped();
     std::cout << '\n';
     return print_calibration(calibration, input, {.json = folder_.result(run), .plot = {}});
-  }
-
-  static bool is_same_file(const std::string& path, const std::vector<std::string>& others) {
-    return std::ranges::any_of(others, [&](const std::string& other) {
-      std::error_code missing;
-      return path == other || std::filesystem::equivalent(path, other, missing);
-    });
   }
 
   ExitCode stopped() const {

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace service {
 
@@ -38,6 +39,9 @@ class IdentificationFolder {
   std::filesystem::path path_;
   int count_ = 0;
 };
+
+/// Returns whether a path refers to one of some files.
+bool is_among(const std::string& path, const std::vector<std::string>& files);
 
 /// Safety trip that ended a run.
 struct RunTrip {

@@ -63,7 +63,8 @@ TEST(BoundNotes, ReportChangesOfOtherEstimates) {
   EXPECT_TRUE(holds(note, "values up to 0.0021 N·m·s/rad away from the bound (95 %)") ||
               holds(note, "values up to 0.0022 N·m·s/rad away from the bound (95 %)"))
       << note;
-  EXPECT_TRUE(holds(note, "1.tau_c by -0.0017 N·m (1.7 standard deviations); the intervals")) << note;
+  EXPECT_TRUE(holds(note, "1.tau_c by -0.0017 N·m (1.7 standard deviations); the intervals"))
+      << note;
 }
 
 TEST(BoundNotes, OmitNegligibleChangesOfOtherEstimates) {

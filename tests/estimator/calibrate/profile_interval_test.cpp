@@ -55,8 +55,8 @@ TEST(ProfileIntervals, AreWiderThanTheLinearInterval) {
   EXPECT_TRUE(has_profile_note(result, "1.zeta"));
 }
 
-// A partner of the decay rate gets the interval of every held fit that is probable: for small excess
-// in much noise, kinetic friction and excess are exchangeable.
+// A partner of the decay rate gets the interval of every held fit that is probable: for small
+// excess in much noise, kinetic friction and excess are exchangeable.
 TEST(ProfileIntervals, WidenThePartnersOfADecayRate) {
   const ReferencePendulum rig = sticky(0.0003);
   const Calibration result = calibrate(rig, 1.5, 2e-3);
@@ -85,7 +85,8 @@ TEST(ProfileIntervals, WidenThePartnersOfAParameterAtABound) {
   EXPECT_GE(at_bound, 2);
 }
 
-/// The estimate 1.b = 2e-4 ± 1e-6 (one standard deviation), 1.zeta = 2, with fits in which ζ is held.
+/// The estimate 1.b = 2e-4 ± 1e-6 (one standard deviation), 1.zeta = 2, with fits in which ζ is
+/// held.
 struct HeldRates {
   Mechanism mechanism = freed(pendulum_of(sticky(0.003)), {"1.b", "1.zeta"});
   ParameterInformation information;

@@ -118,8 +118,8 @@ TEST(StopImpacts, AtDescribedStopsAreNotReported) {
   EXPECT_EQ(struck(mechanism, recording, 0.0).size(), 2U);
 }
 
-// A free stop starts at the furthest reading and the ratio of speeds: beyond the readings, the model
-// would not be sensitive to it. Fixed stops, and stops with a prior, keep their values.
+// A free stop starts at the furthest reading and the ratio of speeds: beyond the readings, the
+// model would not be sensitive to it. Fixed stops, and stops with a prior, keep their values.
 TEST(InitialStops, AreTakenFromImpacts) {
   MadeUpMotion motion;
   motion.push = 80.0;
