@@ -43,7 +43,8 @@ MESSAGE_OF_FIELD = {
         "position": "PositionColumn",
         "control": "ControlColumn",
     },
-    "Unit": {"channel": "UnitChannel", "motor": "UnitMotor"},
+    "Unit": {"channel": "UnitChannel", "motor": "UnitMotor", "commissioned": "Commissioned"},
+    "Commissioned": {"safety": "Safety"},
     "Safety": {"joint": "JointSafety", "motor": "MotorSafety"},
     "Scenario": {
         "initial": "InitialState",

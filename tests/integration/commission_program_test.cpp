@@ -164,8 +164,9 @@ TEST_F(CommissionProgram, LetsARigRunAtFullRange) {
   EXPECT_EQ(daq_exit_code(), 0) << daq_->output();
   expect_absent(daq_->output(), {"commissioned"});
 
-  edit("rig.textproto", "\"arm\" angle_rad_min: -900 angle_rad_max: 900 speed_rad_per_s_max: 100 }\n",
-       "\"arm\" angle_rad_min: -900 angle_rad_max: 901 speed_rad_per_s_max: 100 }\n");
+  const std::string arm = "\"arm\" angle_rad_min: -900 angle_rad_max: ";
+  edit("rig.textproto", arm + "900 speed_rad_per_s_max: 100 }\n",
+       arm + "901 speed_rad_per_s_max: 100 }\n");
   std::filesystem::remove(path("run.mcap"));
   start_run("large.textproto");
   EXPECT_EQ(daq_exit_code(), 4) << daq_->output();

@@ -114,8 +114,8 @@ void find_undescribed_stops(const Mechanism& mechanism, const std::vector<double
 
 /// Finds initial values of free end stops. A model has no sensitivity to a stop that its motion
 /// does not reach, so that a fit that starts with a stop beyond the readings attributes impacts to
-/// other parameters. A stop starts at the furthest reading if the joint's speed jumps there, or if this
-/// reading is beyond the given stop. Its restitution starts at the ratio of the speeds. Skips
+/// other parameters. A stop starts at the furthest reading if the joint's speed jumps there, or if
+/// this reading is beyond the given stop. Its restitution starts at the ratio of the speeds. Skips
 /// mechanisms with loops, and parameters with a prior.
 void find_initial_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
                         const std::vector<Recording>& recordings, SignalExamination& out);
