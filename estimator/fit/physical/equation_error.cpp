@@ -98,7 +98,9 @@ Eigen::VectorXd EquationErrorProblem::compute_integrals(const Mechanism& values,
   const int n = joint_count(), functions = motion_.function_count();
   const Eigen::VectorXd shift = angle_shift(values);
   Eigen::VectorXd integrals = Eigen::VectorXd::Zero(Eigen::Index{n} * functions);
-  if (slopes != nullptr) slopes->setZero(integrals.size(), coordinates_.size());
+  // Sums of one integral are contiguous.
+  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> sums;
+  if (slopes != nullptr) sums.setZero(integrals.size(), coordinates_.size());
   int first_function = 0;
   for (const ProgramVariants::IntervalRun& run : programs_.runs(values, motion_.segment)) {
     const TreeProgram& program = run.program;
@@ -155,7 +157,7 @@ Eigen::VectorXd EquationErrorProblem::compute_integrals(const Mechanism& values,
           if (slopes == nullptr) continue;
           for (const TreeProgram::SparseEntry& entry : program.derivatives()) {
             const double slope = share * row(entry.row)[lane];
-            auto along = slopes->row(Eigen::Index{f} * n + entry.joint);
+            auto along = sums.row(Eigen::Index{f} * n + entry.joint);
             if (entry.column < n) {
               for (const FreeOffset& offset : offsets_) {
                 along[offset.coordinate] += slope * offset.joints[entry.column];
@@ -169,6 +171,7 @@ Eigen::VectorXd EquationErrorProblem::compute_integrals(const Mechanism& values,
       }
     }
   }
+  if (slopes != nullptr) *slopes = sums;
   return integrals;
 }
 
