@@ -20,7 +20,7 @@ constexpr double kSlowestDecay = 3.0, kFastestDecay = 0.01;  // decay speeds, of
 constexpr double kDecayStep = 2.0;                           // ratio of consecutive decay speeds
 constexpr double kFirstInside = 0.5, kLastInside = 8.0;  // of the linear distance from a bound
 // Rises of the cost beyond which no more values are tried. Decay rates may have several minima.
-constexpr double kHopelessRise = 10.0, kHopelessRiseOfRates = 100.0;
+constexpr double kRiseMax = 10.0, kRateRiseMax = 100.0;
 constexpr double kBetter = 0.5;          // decrease of the cost that matters
 constexpr int kIterations = 20;
 constexpr double kDecrease = 0.05;  // of the whitened cost
@@ -41,14 +41,14 @@ class ProfileScan {
  public:
   ProfileScan(const ShootingProblem& optimum, const std::vector<Segment>& segments,
            const ShootingGrid& grid, const CalibrationOptions& options,
-           const CalibrationMonitor& monitor, int position, double hopeless_rise)
+           const CalibrationMonitor& monitor, int position, double rise_max)
       : optimum_(optimum),
         segments_(segments),
         grid_(grid),
         options_(options),
         monitor_(monitor),
         position_(position),
-        hopeless_rise_(hopeless_rise) {}
+        rise_max_(rise_max) {}
 
   /// Returns the fits at `values`, which lead away from the optimum. Ends early if the cost has
   /// risen too far, if a fit fails, or if the caller stops.
@@ -67,7 +67,7 @@ class ProfileScan {
       fits.push_back({.rise = rise,
                       .values = std::move(values),
                       .conditional = information.inverse.diagonal()});
-      if (rise > hopeless_rise_) break;
+      if (rise > rise_max_) break;
       last = std::move(held);
     }
     return fits;
@@ -97,7 +97,7 @@ class ProfileScan {
   const CalibrationOptions& options_;
   const CalibrationMonitor& monitor_;
   int position_;
-  double hopeless_rise_;
+  double rise_max_;
 };
 
 /// Returns the rates to hold, ascending, within the bounds of the rate.
@@ -202,9 +202,9 @@ std::vector<ParameterProfile> profile_parameters(
   std::vector<ParameterProfile> profiles;
   const Mechanism& mechanism = problem.mechanism();
   const auto add_profile = [&](int position, const std::vector<double>& held_values,
-                               double hopeless_rise) {
+                               double rise_max) {
     const double value = free_parameter(mechanism, position).value;
-    const ProfileScan scan(problem, segments, grid, options, monitor, position, hopeless_rise);
+    const ProfileScan scan(problem, segments, grid, options, monitor, position, rise_max);
     const auto above = std::ranges::upper_bound(held_values, value);
     ParameterProfile profile{.position = position};
     profile.fits = scan.run({std::make_reverse_iterator(above), held_values.rend()});
@@ -225,12 +225,12 @@ std::vector<ParameterProfile> profile_parameters(
     if (!is_uncertain(information, half, at, value)) continue;
     add_profile(
         at, rates_to_hold(max_speed[j], problem.lower_bounds()[at], problem.upper_bounds()[at]),
-        kHopelessRiseOfRates);
+        kRateRiseMax);
   }
   for (int at = 0; at < half.size(); ++at) {
     if (information.at_bound[at] == 0 || is_rate[static_cast<std::size_t>(at)]) continue;
     const std::vector<double> values = values_inside_bound(problem, information, variances, at);
-    if (!values.empty()) add_profile(at, values, kHopelessRise);
+    if (!values.empty()) add_profile(at, values, kRiseMax);
   }
   return profiles;
 }
