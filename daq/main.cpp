@@ -171,9 +171,9 @@ class Commands {
     command.add_option("--joint", joints_, "joints to check; default: all with an encoder")
         ->type_name("NAME")
         ->expected(1, static_cast<int>(daq::kJointsMax))
-        ->excludes(command.add_flag(
-            "--check", is_commission_check_,
-            "only report whether the rig was commissioned in its present state"));
+        ->excludes(
+            command.add_flag("--check", is_commission_check_,
+                             "only report whether the rig was commissioned in its present state"));
     command.footer(
         "Run it at the rig, in a terminal, for a new rig and after changes of its encoders,\n"
         "cables, motors or unit. It guides you through each step, about two minutes for two\n"
@@ -187,7 +187,7 @@ class Commands {
         "In another one:\n"
         "  rigcal-daq commission --rig configs/rig-furuta.textproto\n"
         "Carry out each step by a line in the first terminal, then press Enter in the second:\n"
-        "  1 0        hold the rig with joint 1 at 0 rad, as its arm would run downhill\n"
+        "  1 0        hold joint 1 at 0 rad, so that the arm does not turn downhill\n"
         "  1 1.5708   turn joint 1 a quarter turn\n"
         "  1 2.16     move the arm to its equilibrium before the motor is tested\n"
         "  release    let go\n"
@@ -230,7 +230,8 @@ class Commands {
     CLI::App& command =
         *app.add_subcommand("send", "send the missing data of a finished run to the service");
     command
-        .add_option("--spool", send_.spool_folder, "spool folder printed by run, RECORDING.spool")
+        .add_option("--spool", send_.spool_folder,
+                    "spool folder RECORDING.spool, as printed by rigcal-daq run")
         ->required();
     add_service(command, "host:port or unix:/path", send_.service)->required();
     command.callback([this] {

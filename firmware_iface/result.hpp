@@ -31,7 +31,7 @@ struct Error {
 template <typename T>
 using Result = proto::ResultOr<T, Error>;
 
-/// The outcome of a function without a return value.
+/// The outcome of a function that returns no value: success or an error.
 using Status = Result<std::monostate>;
 
 inline Status success() { return std::monostate{}; }

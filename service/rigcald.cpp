@@ -20,10 +20,10 @@ int serve(CLI::App& app, int argc, char** argv) {
                  "Settings file (proto/daemon.proto); the options below override it")
       ->type_name("FILE");
   app.add_option("--data", data, "Folder for sessions and jobs")->type_name("FOLDER");
-  app.add_option(
-         "--listen", listen,
-         "Address to listen at; may be repeated; default unix:$XDG_RUNTIME_DIR/rigcald.sock, or "
-         "unix:/run/rigcald/rigcald.sock if that variable is unset")
+  app.add_option("--listen", listen,
+                 "Address to listen at; may be repeated; "
+                 "default unix:$XDG_RUNTIME_DIR/rigcald.sock, "
+                 "or unix:/run/rigcald/rigcald.sock if that variable is unset")
       ->type_name("unix:/PATH|HOST:PORT");
   app.add_option("--http", http, "Address for /metrics and /health; default none")
       ->type_name("HOST:PORT");

@@ -103,7 +103,7 @@ ExitCode commission_unit(const RigConfig& rig, const std::vector<std::string>& j
 /// @throws proto::InputError
 void require_writable_rig_file(const RigConfig& rig);
 
-/// Result of checking a rig's commissioning before a run.
+/// Result of the check, before a run, whether a rig is commissioned.
 struct CommissioningCheck {
   std::string text;      ///< message for the operator; empty if the rig is commissioned
   bool refuses = false;  ///< the run must not start

@@ -120,8 +120,8 @@ ExitCode conclude(const RigConfig& rig, const Commissioning& found, CommissionDi
   const std::string text = edit_rig_text(rig, edit);
   if (!edit.record) {
     person.say(
-        "No record is written, because not all joints were checked: run the command without "
-        "--joint.");
+        "No record is written, because not all joints were checked: "
+        "run the command without --joint.");
   }
   if (text == rig.text) {
     person.say("No changes are needed in " + rig.path +
@@ -218,8 +218,8 @@ ExitCode commission_rig(const CommissionOptions& options, const std::atomic<bool
   require_writable_rig_file(rig);
   if (person.has_input_ended()) {
     throw proto::InputError(
-        "commission needs the operator's answers: run it in a terminal, or write them to its "
-        "standard input");
+        "commission needs the operator's answers: "
+        "run it in a terminal, or write them to its standard input");
   }
   auto session = connect_to_unit(rig, out);
   if (!session.ok()) return fail(session.error().detail);

@@ -74,10 +74,9 @@ void CommissionDialog::record_sample(EncoderRecorder& watch) {
   if (!sample) return;
   watch.add(*sample);
   if (!UnitReportMonitor::is_output_off(*sample)) {
-    throw CommissioningAborted{
-        ExitCode::kTrouble,
-        "THE UNIT MAY STILL DRIVE: it left the tripped state by itself. Switch off "
-        "the motor's supply. Nothing was written"};
+    throw CommissioningAborted{ExitCode::kTrouble,
+                               "THE UNIT MAY STILL DRIVE: it left the tripped state by itself. "
+                               "Switch off the motor's supply. Nothing was written"};
   }
 }
 
@@ -94,10 +93,9 @@ void CommissionDialog::switch_output_off() {
     const std::optional<UnitSample> sample = read_sample(false);
     if (sample && UnitReportMonitor::is_output_off(*sample)) return;
   }
-  throw CommissioningAborted{
-      ExitCode::kTrouble,
-      "THE UNIT MAY STILL DRIVE: it does not confirm that it tripped. Switch off "
-      "the motor's supply. Nothing was written"};
+  throw CommissioningAborted{ExitCode::kTrouble,
+                             "THE UNIT MAY STILL DRIVE: it does not confirm that it tripped. "
+                             "Switch off the motor's supply. Nothing was written"};
 }
 
 std::string CommissionDialog::ask(const std::string& question, EncoderRecorder& watch,
@@ -115,8 +113,8 @@ std::string CommissionDialog::ask(const std::string& question, EncoderRecorder& 
     }
     if (person_.has_input_ended()) {
       throw proto::InputError(
-          "commission needs the operator's answers: run it in a terminal, or write them to its "
-          "standard input; nothing was written");
+          "commission needs the operator's answers: "
+          "run it in a terminal, or write them to its standard input; nothing was written");
     }
     const Nanoseconds now = unit_.transport().now();
     if (!status || now - shown < kStatusPeriod) continue;
@@ -274,8 +272,7 @@ MotorTrial CommissionDialog::nudge(std::size_t index, double level, double rise_
   if (trial.trip && concerns_link(trial.trip->cause)) {
     throw CommissioningAborted{ExitCode::kTrouble,
                                describe_trip(*trial.trip, rig.limits) +
-                                   "; the unit switches off by itself, and nothing "
-                                   "was written"};
+                                   "; the unit switches off by itself, and nothing was written"};
   }
   switch_output_off();
   if (trial.trip && trial.trip->cause == TripCause::kWrongDirection &&
@@ -295,8 +292,8 @@ Findings CommissionDialog::test_motor_pulses(std::size_t index) {
   for (int k = 1; k <= kLevelCount; ++k) {
     const double share = std::lerp(kFirstLevel, kLastLevel, (k - 1.0) / (kLevelCount - 1.0));
     level_ = share * motor.command_max;
-    ask(k == 1 ? "  Bring all joints to rest well within their limits. Release the brake, keep "
-                 "clear, and press Enter: the motor will push joint " +
+    ask(k == 1 ? "  Bring all joints to rest well within their limits. "
+                 "Release the brake, keep clear, and press Enter: the motor will push joint " +
                      quote_name(motor.joint) + " a little in both directions with " +
                      level_text(motor, level_) + "."
                : "  Keep clear, and press Enter to try " + level_text(motor, level_) + ".");

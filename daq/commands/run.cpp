@@ -401,8 +401,8 @@ CommissioningCheck check_commissioning(const RigConfig& rig,
     if (peak <= kShareMax * rig.limits.motor[m].command_max) continue;
     notice.refuses = true;
     notice.text += ", and " + scenario_path + " commands up to " + notation::format_number(peak) +
-                   " " + rig.motor[m].command_unit +
-                   ", more than 25 % of command_max; " + commission_remedy(rig);
+                   " " + rig.motor[m].command_unit + ", more than 25 % of command_max; " +
+                   commission_remedy(rig);
     break;
   }
   return notice;
@@ -446,8 +446,7 @@ ExitCode plot_scenario(const RunOptions& options, const std::string& path, std::
   if (!scenario.is_open_loop()) {
     throw proto::InputError(
         options.scenario_path + ": the commands of " + scenario.name() +
-        " depend on the rig's motion, which a dry run does not simulate; 'rigcal "
-        "simulate --rig " +
+        " depend on the rig's motion, which a dry run does not simulate; 'rigcal simulate --rig " +
         options.rig_path + " --scenario " + options.scenario_path +
         " --plot motion.svg' simulates and draws commands and motion");
   }

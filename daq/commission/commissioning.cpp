@@ -37,7 +37,7 @@ std::string advise_factor(const ChannelConfig& channel, double factor) {
   std::string cause;
   if (factor == 4.0)
     cause = " The rig file probably gives lines; a decoder counts 4 edges per line.";
-  if (factor == 0.25) cause = " The unit probably counts one edge of four.";
+  if (factor == 0.25) cause = " The unit probably counts only one of four encoder edges.";
   return times + "." + cause + " Write encoder { " + likely +
          " } if this matches the encoder's data sheet, or correct the unit's decoder.";
 }
@@ -94,12 +94,13 @@ const JointLimits& Commissioning::joint_limits(std::size_t joint) const {
 Findings Commissioning::find_limits_beyond_stops() const {
   Findings findings;
   const auto add = [&](const JointLimits& limits, const char* bound, double limit, double stop) {
-    findings.push_back(
-        {Kind::kNote, std::string(limits.slides ? "position_m_" : "angle_rad_") + bound +
-                          " of joint " + quote_name(limits.joint) + ", " + number(limit, 4) +
-                          ", is beyond its end stop at " + number(stop, 4) +
-                          ": the joint hits the stop before the limit ends a run. Set the limit "
-                          "inside the stop; a tighter limit keeps the commissioning valid."});
+    findings.push_back({Kind::kNote, std::string(limits.slides ? "position_m_" : "angle_rad_") +
+                                         bound + " of joint " + quote_name(limits.joint) + ", " +
+                                         number(limit, 4) + ", is beyond its end stop at " +
+                                         number(stop, 4) +
+                                         ": the joint hits the stop before the limit ends a run. "
+                                         "Set the limit inside the stop; "
+                                         "a tighter limit keeps the commissioning valid."});
   };
   for (const CheckedJoint& joint : joints_) {
     const auto channel = static_cast<std::size_t>(rig_.find_channel(joint.name));
@@ -129,19 +130,19 @@ Findings Commissioning::add_rest_recording(const EncoderRecorder& watch) {
       case RestVerdict::kMoves:
         findings.push_back(
             {Kind::kFault, of + " counted back and forth by " + std::to_string(track.span()) +
-                               " counts. Wait until the joint is at rest and repeat; if it was at "
-                               "rest, check the encoder's cable and shield."});
+                               " counts. Wait until the joint is at rest and repeat; "
+                               "if it was at rest, check the encoder's cable and shield."});
         break;
       case RestVerdict::kDrifts:
         findings.push_back(
-            {Kind::kFault, of + " drifts by " +
-                               signed_counts(track.total_change() / watch.duration_s()) +
-                               " counts per second. Wait until the joint is at rest and repeat; if "
-                               "it was at rest, check the encoder's supply, ground and shield."});
+            {Kind::kFault,
+             of + " drifts by " + signed_counts(track.total_change() / watch.duration_s()) +
+                 " counts per second. Wait until the joint is at rest and repeat; "
+                 "if it was at rest, check the encoder's supply, ground and shield."});
         break;
       case RestVerdict::kMissing:
-        findings.push_back({Kind::kFault, of + " sends no valid reading. Check its supply and "
-                                               "cable, or the receiver of a wireless one."});
+        findings.push_back({Kind::kFault, of + " sends no valid reading. Check its supply, cable "
+                                               "or wireless receiver."});
         break;
     }
   }
@@ -209,8 +210,9 @@ Findings Commissioning::add_hand_motion(std::size_t index, const HandMotion& mot
       break;
     case HandMotionVerdict::kNothing: {
       std::string text = encoder_name(own) +
-                         " did not count. If the joint was moved, check the "
-                         "encoder's supply, its cable and the unit's input " +
+                         " did not count. "
+                         "If the joint was moved, check the encoder's supply, "
+                         "its cable and the unit's input " +
                          std::to_string(own) + ".";
       if (const double other = turn.other == own ? 0.0 : tracks[turn.other].total_change();
           std::abs(other) >= 0.01 * expected) {
@@ -231,8 +233,8 @@ Findings Commissioning::add_hand_motion(std::size_t index, const HandMotion& mot
              " from one sample to the next. " +
              (modulus != 0
                   ? "It seems to wrap at " + std::to_string(modulus) +
-                        ", but the unit reports another modulus: correct the firmware's "
-                        "description."
+                        ", but the unit reports another modulus: "
+                        "correct the firmware's description."
                   : "Check its cable and the plugs that may loosen when the joint moves.")});
   }
   if (!joint.is_encoder_known) return findings;
@@ -273,8 +275,8 @@ Findings Commissioning::assign_encoders() {
   if (!covers_all_joints || !findings.empty()) {
     if (findings.empty()) {
       findings.push_back({Kind::kFault,
-                          "The encoders of the other joints are not known. Commission "
-                          "all joints, without --joint."});
+                          "The encoders of the other joints are not known. "
+                          "Commission all joints, without --joint."});
     }
     for (CheckedJoint& joint : joints_)
       joint.is_scale_confirmed = joint.is_scale_confirmed && findings.empty();
@@ -298,8 +300,8 @@ Findings Commissioning::assign_encoders() {
     motor.channel = static_cast<std::size_t>(rig_.find_channel(motor.joint));
   }
   findings.push_back({Kind::kChange,
-                      "The encoders are connected in another order than the rig "
-                      "file lists: the channels become " +
+                      "The encoders are connected in another order than the rig file lists: "
+                      "the channels become " +
                           order + "."});
   for (std::size_t e = 0; e < rig_.channel.size(); ++e) {
     const std::uint32_t in_unit = facts_.encoder[e].counts_per_turn;
@@ -339,15 +341,16 @@ Findings Commissioning::add_zero_recording(std::size_t index, const EncoderRecor
   }
   if (!zero.confirmed && !facts_.encoder[encoder].is_absolute) {
     findings.push_back({Kind::kNote,
-                        "The encoder counts from its power-on position: this offset is valid only "
-                        "if the unit is always switched on with the joint at " +
+                        "The encoder counts from its power-on position: "
+                        "this offset is valid only if the unit is always switched on with the "
+                        "joint at " +
                             position_text(zero.offset, channel.slides) + "."});
   }
   if (zero.whole_turns != 0) {
     findings.push_back({Kind::kNote, "The joint is " + std::to_string(std::abs(zero.whole_turns)) +
                                          (std::abs(zero.whole_turns) == 1 ? " turn" : " turns") +
-                                         " from where the unit was switched on. Turn it back "
-                                         "before a run."});
+                                         " from where the unit was switched on. "
+                                         "Turn it back before a run."});
   }
   return findings;
 }
@@ -387,27 +390,26 @@ Findings Commissioning::add_pulses(std::size_t index, double level, bool is_last
   const std::string joint = "Joint " + quote_name(motor.joint);
   if (!positive.moved && !negative.moved) {
     if (!is_last) return {{Kind::kNote, joint + " did not move at " + at + "."}};
-    return {
-        {Kind::kFault, joint + " did not move at " + at +
-                           ". Check its brake, the motor's supply, the "
-                           "emergency stop, the power stage's enable line and the motor's wires." +
-                           (others.empty() ? ""
-                                           : " Joint " + others +
-                                                 " moved instead: check which motor "
-                                                 "is connected.")}};
+    return {{Kind::kFault, joint + " did not move at " + at +
+                               ". Check its brake, the motor's supply, the emergency stop, "
+                               "the power stage's enable line and the motor's wires." +
+                               (others.empty() ? ""
+                                               : " Joint " + others +
+                                                     " moved instead: "
+                                                     "check which motor is connected.")}};
   }
   if (!positive.moved || !negative.moved) {
     const std::string way = positive.moved ? "positive" : "negative";
     return {{is_last ? Kind::kFault : Kind::kNote,
              joint + " moved only under a " + way + " command of " + at + "." +
-                 (is_last ? " Check whether it is at an end stop, its brake drags, or half of the "
-                            "power stage is defective."
+                 (is_last ? " Check whether it is at an end stop, its brake drags, "
+                            "or half of the power stage is defective."
                           : "")}};
   }
   if (positive.motion_rad * negative.motion_rad > 0.0) {
-    return {{Kind::kFault,
-             joint + " moved in the same direction under both commands. Balance it or lock "
-                     "it against falling, or check the sign of the power stage."}};
+    return {{Kind::kFault, joint + " moved in the same direction under both commands. "
+                                   "Balance it or lock it against falling, "
+                                   "or check the sign of the power stage."}};
   }
   const double as_told = positive.motion_rad * rig_.limits.motion[motor.channel].gain_sign;
   if (as_told < 0.0) return add_reversed_pulse(index);
@@ -421,14 +423,14 @@ Findings Commissioning::add_reversed_pulse(std::size_t index) {
   CheckedMotor& motor = motors_[index];
   motor.is_good = false;
   const bool is_negative = rig_.limits.motion[motor.channel].gain_sign < 0.0;
-  return {{Kind::kFault,
-           "Joint " + quote_name(motor.joint) + " moves in the " +
-               (is_negative ? "positive" : "negative") +
-               " direction under a positive command, but the rig file's motor { gain } "
-               "has the opposite sign. Exchange the motor's two wires, or make gain " +
-               (is_negative ? "positive" : "negative") +
-               ". If you turned the joint by hand in the negative direction, the encoder's "
-               "sign is wrong instead: repeat the commissioning."}};
+  return {{Kind::kFault, "Joint " + quote_name(motor.joint) + " moves in the " +
+                             (is_negative ? "positive" : "negative") +
+                             " direction under a positive command, "
+                             "but the rig file's motor { gain } has the opposite sign. "
+                             "Exchange the motor's two wires, or make gain " +
+                             (is_negative ? "positive" : "negative") +
+                             ". If you turned the joint by hand in the negative direction, "
+                             "the encoder's sign is wrong instead: repeat the commissioning."}};
 }
 
 // Called only if the ramps moved the joint, as limits need its dead band.
@@ -444,16 +446,16 @@ Findings Commissioning::assess_stall_limits(CheckedMotor& motor) const {
   motor.stall.reset();
   if (are_stall_limits_suitable(own, motor.figures, count, slides)) {
     return {{Kind::kGood, text_of(own) +
-                              " is suitable: a frozen encoder is detected before the joint has "
-                              "moved " +
+                              " is suitable: "
+                              "a frozen encoder is detected before the joint has moved " +
                               position_text(compute_undetected_motion(motor.figures, own), slides) +
                               "."}};
   }
   motor.stall = propose_stall_limits(motor.figures, motor.command_max, count, slides);
   return {{Kind::kChange,
            text_of(*motor.stall) + " in safety, from " + text_of(own) +
-               ": this command surely moves the joint, and a frozen encoder is "
-               "detected before it has moved " +
+               ": this command surely moves the joint, "
+               "and a frozen encoder is detected before it has moved " +
                position_text(compute_undetected_motion(motor.figures, *motor.stall), slides) +
                "."}};
 }
@@ -473,8 +475,9 @@ Findings Commissioning::add_ramps(std::size_t index, const TestPushResult& rise,
                         "Dead band: the joint begins to move at " +
                             number(motor.figures.dead_band, 2) + " " + unit + ", " +
                             number(100.0 * share, 2) + " % of command_max" +
-                            (share > kLargeDeadBand ? ", which is large. Check whether the brake "
-                                                      "drags or a bearing is clamped."
+                            (share > kLargeDeadBand ? ", which is large. "
+                                                      "Check whether the brake drags or a bearing "
+                                                      "is clamped."
                                                     : ".")});
   } else {
     findings.push_back(

@@ -11,7 +11,7 @@
 
 namespace daq {
 
-/// One result of a commissioning, as a sentence for the operator, with its kind.
+/// One result of a commissioning: its kind, and a sentence for the operator.
 struct Finding {
   enum class FindingKind {
     kGood,
@@ -63,7 +63,7 @@ class Commissioning {
   /// Returns the settings of the rig file, with the channels in the order found by commissioning.
   const RigConfig& rig() const { return rig_; }
   /// Returns the settings of rig() with the encoder signs and zero offsets that commissioning has
-  /// found. A joint keeps its zero offset if the operator has not shown its zero.
+  /// found. If the operator has not moved a joint to its zero, its zero offset is unchanged.
   RigConfig corrected_rig() const;
   const std::vector<CheckedJoint>& joints() const { return joints_; }
   /// Returns the motors of checked joints.

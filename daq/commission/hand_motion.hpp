@@ -13,7 +13,7 @@
 
 namespace daq {
 
-/// Summary of the counts of one encoder over a time interval.
+/// Summary of the counts that one encoder reported in a time interval.
 struct EncoderCounts {
   double first = 0.0;  ///< at the beginning [counts]
   double last = 0.0;   ///< at the end, mean of the last tenth of a second [counts]

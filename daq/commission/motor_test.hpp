@@ -8,7 +8,7 @@
 
 namespace daq {
 
-/// One sample of a motor test with a command pulse or ramp.
+/// One sample of a motor test, in which the command is a pulse or a ramp.
 struct TestPushSample {
   double time_s = 0.0;
   double command = 0.0;    ///< in effect from this sample on [unit of the control signal]
@@ -23,7 +23,8 @@ struct TestPushLimits {
 };
 
 /// Returns the limits of joint motion in a motor test: at most 0.2 rad or 20 mm, and at most a
-/// twentieth of the joint's range. If a few encoder counts are more, the limit is these counts.
+/// twentieth of the joint's range. If this motion is less than a few encoder counts, the limit is a
+/// few counts.
 /// @param rad_per_count  joint motion per encoder count, magnitude [rad] or [m]
 TestPushLimits compute_test_push_limits(const JointLimits& limits, double rad_per_count);
 

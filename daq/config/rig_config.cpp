@@ -291,8 +291,8 @@ void read_motors(const v1::Rig& rig, const proto::TextLocator& place, RigConfig&
           .at("motor", i)
           .at("joint")
           .fail("joint \"" + unit.motor(i).joint() +
-                "\" has no motor in this file, or is listed twice; list each joint with a motor "
-                "once");
+                "\" has no motor in this file, or is listed twice; "
+                "list each joint with a motor once");
     }
     ordered.push_back(*found);
     config.motor.erase(found);

@@ -12,7 +12,7 @@
 
 namespace daq {
 
-/// Result of one command pulse or ramp on a motor.
+/// Result of one command pulse or ramp, applied to a motor.
 struct MotorTrial {
   std::vector<TestPushSample> samples;
   std::vector<double> motion_rad;  ///< largest motion of each channel's joint, magnitude

@@ -21,14 +21,15 @@ class RecordingSink final : public RunSink {
   /// Waits until all messages are written to the disk.
   ~RecordingSink() override;
 
-  /// Queues a message for the writing thread. An event is passed to the disk at once, because a
-  /// trip must not be lost in a later crash.
+  /// Queues a message for the writing thread. The writing thread passes an event to the disk at
+  /// once, because a trip must not be lost in a later crash.
   proto::Status write(const proto::RecordingMessage& message) override;
 
   /// Wakes the writing thread. @return status()
   proto::Status idle() override;
 
-  /// Returns the first error of writing or synchronizing data; success if there was none.
+  /// Returns the first error that occurred when data were written or synchronized; success if there
+  /// was none.
   proto::Status status() const;
 
   std::size_t unwritten_message_count() const override { return unwritten_count_.load(); }

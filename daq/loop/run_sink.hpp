@@ -18,7 +18,7 @@ class RunSink {
   /// Performs periodic work, such as ending a batch that is old enough. Called about every 10 ms.
   virtual proto::Status idle() { return proto::success(); }
 
-  /// Returns the number of accepted messages that are not written yet.
+  /// Returns the number of messages that were accepted but are not yet on the disk.
   virtual std::size_t unwritten_message_count() const { return 0; }
 };
 

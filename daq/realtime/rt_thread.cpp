@@ -32,8 +32,8 @@ void request_priority(int priority, RealTimeReport& report) {
   if (report.fifo) return;
   report.refused.push_back(
       "SCHED_FIFO priority " + std::to_string(priority) + " refused (" + reason(error) +
-      "): other programs may delay the loop by milliseconds. Allow it with '@dialout - rtprio 95' "
-      "in /etc/security/limits.d/rig.conf and log in again.");
+      "): other programs may delay the loop by milliseconds. "
+      "Allow it with '@dialout - rtprio 95' in /etc/security/limits.d/rig.conf and log in again.");
 }
 
 // With a limit on locked memory, locking future pages would make a later allocation fail. So they
@@ -46,8 +46,9 @@ void request_locked_memory(RealTimeReport& report) {
   if (report.memory_locked) return;
   report.refused.push_back(
       "locking memory refused (" + reason(errno) +
-      "): a page fault may delay the loop. Allow it with '@dialout - memlock unlimited' in "
-      "/etc/security/limits.d/rig.conf and log in again.");
+      "): a page fault may delay the loop. "
+      "Allow it with '@dialout - memlock unlimited' in /etc/security/limits.d/rig.conf and log in "
+      "again.");
 }
 
 void request_processor(int cpu, RealTimeReport& report) {

@@ -30,14 +30,15 @@ struct NextDeadline {
 NextDeadline compute_next_deadline(Nanoseconds deadline, Nanoseconds period,
                                    Nanoseconds now) noexcept;
 
-/// Timer with absolute deadlines, one period apart. If a caller is late, the missed deadlines are
-/// skipped and counted; later deadlines do not move.
+/// Timer with absolute deadlines, one period apart. If a caller is late, it skips and counts the
+/// missed deadlines. Later deadlines do not change.
 class PeriodicTimer {
  public:
   /// Creates a timer whose first deadline is one period from now. `period` > 0.
   explicit PeriodicTimer(Nanoseconds period) noexcept;
 
-  /// Returns the deadline of the last wait(); the first deadline if there was no wait().
+  /// Returns the deadline of the last call of wait(). Before the first call, returns the first
+  /// deadline.
   Nanoseconds deadline() const noexcept { return deadline_; }
 
   /// Sleeps until the next deadline; returns the number of deadlines skipped.
@@ -54,7 +55,7 @@ class TimingHistogram {
  public:
   static constexpr int kBins = 2000;  ///< durations of 2 ms and more share the last bin
 
-  /// Adds a duration; negative ones count as zero.
+  /// Adds a duration to the histogram. A negative duration counts as zero.
   void add(Nanoseconds duration) noexcept;
 
   std::int64_t count() const noexcept { return count_.load(std::memory_order_relaxed); }

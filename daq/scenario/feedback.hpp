@@ -56,7 +56,7 @@ class PositionFeedback {
  public:
   explicit PositionFeedback(const PositionFeedbackSettings& settings) : settings_(settings) {}
 
-  /// Returns zero if the reading of the joint is missing.
+  /// Returns the feedback command; zero if the reading of the joint is missing.
   double compute_command(const ScenarioInput& now) const noexcept;
   double command_peak() const noexcept { return settings_.command_max; }
   std::vector<std::string> validation_errors() const;

@@ -24,7 +24,7 @@ class JointTracker {
     return speed_rad_per_s_;
   }
 
-  /// Returns the speed at the last added angle [rad/s].
+  /// Returns the estimated speed at the time of the last added angle [rad/s].
   double speed_rad_per_s() const noexcept { return speed_rad_per_s_; }
 
  private:

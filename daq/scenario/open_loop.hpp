@@ -119,8 +119,8 @@ struct Multisine {
 
   double compute_command(const ScenarioInput& now) const noexcept;
 
-  /// Returns an upper bound of the largest command during duration_s, at most a few thousandths
-  /// above the exact value.
+  /// Returns an upper bound on the largest command during duration_s. The bound exceeds the exact
+  /// value by at most a few thousandths.
   double command_peak() const;
   std::vector<std::string> validation_errors() const;
 };

@@ -251,8 +251,8 @@ void check_combination(const MotorExcitation& added, const std::vector<MotorExci
   };
   if (is_release(added) || std::ranges::any_of(others, is_release)) {
     place.fail(
-        "cannot be combined with another excitation, because a release has no command; keep one of "
-        "them");
+        "cannot be combined with another excitation, because a release has no command; "
+        "keep one of them");
   }
   const auto is_feedback = [](const MotorExcitation& each) {
     return std::holds_alternative<PositionFeedback>(each.excitation);
@@ -294,8 +294,9 @@ Scenario make_scenario(const v1::Scenario& message, const std::string& path,
   });
   if (excitations.empty()) {
     place.fail(
-        "has no excitation; add release, swing_up, pulse, pulse_train, step, chirp, multisine, "
-        "replay, test_push or position_feedback");
+        "has no excitation; "
+        "add release, swing_up, pulse, pulse_train, step, chirp, multisine, replay, "
+        "test_push or position_feedback");
   }
   if (!(message.duration_s() > 0.0)) place.at("duration_s").fail("duration_s must be positive");
   return {message.name(), std::move(excitations), message.duration_s()};

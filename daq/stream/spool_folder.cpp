@@ -60,8 +60,9 @@ proto::Result<proto::StreamSession> read_session(const std::string& folder) {
   if (!fs::exists(path)) {
     return proto::Error{proto::ErrorCode::kNotFound,
                         folder +
-                            ": is not a spool folder; give the folder RECORDING.spool that "
-                            "rigcal-daq run printed at its end"};
+                            ": is not a spool folder; "
+                            "give the folder RECORDING.spool that rigcal-daq run printed at its "
+                            "end"};
   }
   OpenSession message;
   if (!message.ParseFromString(proto::read_file(path)) ||
@@ -220,8 +221,8 @@ proto::Result<SpoolFolder> create_spool_folder(const std::string& folder,
   if (fs::exists(folder)) {
     return proto::Error{proto::ErrorCode::kExists,
                         folder +
-                            ": contains unsent samples of an earlier run; send them "
-                            "with rigcal-daq send, or choose another name"};
+                            ": contains unsent samples of an earlier run; "
+                            "send them with rigcal-daq send, or choose another name"};
   }
   auto spool = proto::Spool::open(folder);
   if (!spool.ok()) return spool.error();
@@ -279,7 +280,7 @@ proto::Result<SpoolCompletion> append_missing_messages(const std::string& spool_
     if (!folder.ended) {
       rest.notes.push_back("the run was interrupted, and its recording is not in the folder of " +
                            spool_folder +
-                           ": the recording may contain samples that the service will not have");
+                           ": the recording may contain samples that the service does not receive");
     }
     return rest;
   }

@@ -20,8 +20,8 @@ namespace estimator {
 struct RecordingPartEstimate {
   std::string recording;
   double from = 0.0, to = 0.0;  ///< [s]
-  /// Estimates and their standard deviations from noise alone, one per free parameter; NaN if this
-  /// part does not identify the parameter.
+  /// Estimates, and their standard deviations due to noise alone, one per free parameter. NaN if
+  /// this part of the recordings does not identify the parameter.
   Eigen::VectorXd values, standard_deviations;
 };
 
@@ -121,8 +121,8 @@ struct ParameterEstimate {
   /// a parameter at a bound: how far inside the bound the true value may be.
   double half_interval = 0.0;
   /// Standard deviations from sensor noise alone, and from the scatter of the estimates between
-  /// parts of the recordings. `standard_deviation` is the larger of these two if the parts
-  /// disagree. NaN if not available.
+  /// parts of the recordings. If the parts disagree, `standard_deviation` is the larger of the two.
+  /// NaN if not available.
   double noise_deviation = std::numeric_limits<double>::quiet_NaN();
   double scatter_deviation = std::numeric_limits<double>::quiet_NaN();
   /// The estimate from the data alone, without priors, and its standard deviation due to noise
@@ -168,14 +168,15 @@ struct HeldOutSensor {
   double mean = 0.0;
   /// Reading noise, from differences of readings [rad, m or `unit`].
   double noise = 0.0;
-  /// Largest factor by which this sensor would reduce the standard deviation of a parameter.
+  /// Largest factor by which the readings of this sensor would reduce the standard deviation of a
+  /// parameter.
   double narrowing = 1.0;
   std::string narrowed;   ///< the parameter with this factor; empty if there is none
   bool at_start = false;  ///< the sensor's own free parameters keep their initial values
 };
 
-/// An instrument of a sensor with a significant cross-axis sensitivity that the rig description
-/// lacks.
+/// An instrument of a sensor, such as its gyroscope, with a significant cross-axis sensitivity that
+/// the rig description lacks.
 struct CrossAxisSensitivity {
   std::string sensor, instrument;  ///< "gyroscope", "accelerometer", "moment", "force"
   std::string share;               ///< name of the most significant cross-axis parameter

@@ -40,10 +40,10 @@ struct RecordingPartComparison {
   Eigen::VectorXd shift;    ///< d, change of the parameters from the fit of the whole
   Eigen::MatrixXd scatter;  ///< V + d dᵀ: squared distance of the parts from the estimate
   Eigen::VectorXd effective_part_count;  ///< effective number of parts that identify each parameter
-  /// Covariance of the shift d due to noise alone, as if whole and parts of the recordings were
-  /// independent samples.
+  /// Covariance of the shift d due to noise alone, computed as if the whole recordings and their
+  /// parts were independent samples.
   Eigen::MatrixXd noise;
-  /// Change of the parameters if fitted to each part alone, H_p⁺ g_p.
+  /// Change of the parameters in a fit to each part alone, H_p⁺ g_p.
   std::vector<Eigen::VectorXd> estimates;
   /// Standard deviations of `estimates`; NaN if not identifiable.
   std::vector<Eigen::VectorXd> deviations;

@@ -248,10 +248,9 @@ EstimateKind select_estimate_kind(const Mechanism& mechanism, const CalibrationO
                                                              : EstimateKind::kPhysical;
   }
   if (*options.kind == EstimateKind::kPhysical && simulator) {
-    throw std::invalid_argument(
-        "the option " + std::string(row->name) +
-        " applies to shadow parameters (of a SPOOK simulator) only; request shadow parameters, or "
-        "omit the option");
+    throw std::invalid_argument("the option " + std::string(row->name) +
+                                " applies to shadow parameters (of a SPOOK simulator) only; "
+                                "request shadow parameters, or omit the option");
   }
   return *options.kind;
 }

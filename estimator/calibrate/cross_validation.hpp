@@ -52,7 +52,7 @@ struct ParameterSpread {
   /// √((n−1)/n Σ (χ_i − mean)²) for the estimates χ_i of n folds. NaN if a fold does not identify
   /// the parameter.
   double standard_deviation = 0.0;
-  /// Mean of the standard deviations that the folds which identify the parameter report.
+  /// Mean standard deviation of the parameter over the folds that identify it.
   double reported_standard_deviation = 0.0;
   std::vector<int> unidentified;  ///< indices of the folds that do not identify the parameter
 };

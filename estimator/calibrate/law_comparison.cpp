@@ -333,8 +333,9 @@ Mechanism replace_friction_law(Mechanism mechanism, const FrictionLaw& law,
       if (find_dependency(mechanism, mechanism.joint_parameter_index(j, quantity)) != nullptr) {
         throw std::invalid_argument(
             parameter.name +
-            ": this parameter depends on other parameters, and a comparison of friction laws would "
-            "break this dependency; remove the dependency, or compare laws at other joints");
+            ": this parameter depends on other parameters, "
+            "and a comparison of friction laws would break this dependency; "
+            "remove the dependency, or compare laws at other joints");
       }
       parameter.free = false;
       if (is_zero_without_friction(place)) parameter.value = 0.0;

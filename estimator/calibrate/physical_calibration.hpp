@@ -33,8 +33,8 @@ std::optional<Mechanism> estimate_physical_initial_values(const Mechanism& mecha
                                                           const CalibrationOptions& options,
                                                           const CalibrationMonitor& monitor);
 
-/// Computes the errors of the physical parameters of `estimate` on recordings, as
-/// `evaluate_parameters` does.
+/// Computes the prediction errors of the physical parameters in `estimate` on recordings, like
+/// `evaluate_parameters`.
 /// @param rig  rig description, used to check the input, since an estimate with inconsistent
 ///             inertia (see the calibration's notes) may still predict well
 ParameterEvaluation evaluate_physical_parameters(const Mechanism& rig, const Mechanism& estimate,

@@ -25,7 +25,8 @@ inline constexpr int load_quantity_index(JointLoad load) {
 /// absent motor.
 bool is_observable(const Mechanism& mechanism, int joint, int quantity);
 
-/// The selection of readings from which the state at a sample is estimated.
+/// Selects the readings from which the state at a sample is estimated: all readings of its segment,
+/// or only readings up to the sample plus a lag.
 enum class ReadingSelection {
   kAll,    ///< all readings of the segment: smoothing
   kLagged  ///< readings up to the sample plus a lag: filtering, fixed-lag smoothing

@@ -58,8 +58,8 @@ class StateFilter {
 
   int sample_count() const { return static_cast<int>(samples_.size()); }
 
-  /// Returns the estimate of the state at `sample` from readings up to the later sample `last`.
-  /// Computing time: one backward step for each sample between `last` and `sample`.
+  /// Returns the estimate of the state at `sample` from readings up to the later sample `last`. The
+  /// computing time is one backward step for each sample between `last` and `sample`.
   Estimate estimate_state(int sample, int last) const;
 
   /// Computes smoothed estimates sample by sample, from the last sample to the first.

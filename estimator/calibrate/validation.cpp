@@ -155,8 +155,8 @@ Validation validate_parameters(const Mechanism& rig, const Mechanism& estimate,
                                const std::function<void(int)>& on_window) {
   if (start_window > 0.0 && select_estimate_kind(estimate, options) == EstimateKind::kShadow) {
     throw std::invalid_argument(
-        "a start window is supported for physical parameters only; omit it for shadow parameters "
-        "(of a SPOOK simulator)");
+        "a start window is supported for physical parameters only; "
+        "omit it for shadow parameters (of a SPOOK simulator)");
   }
   const std::vector<Recording> recordings = split_held_out_sensors(rig, given);
   const Mechanism fixed = fix_parameters(estimate);

@@ -56,7 +56,7 @@ struct DesignTask {
 /// The result of an experiment design.
 struct ExperimentDesign {
   Eigen::VectorXd plan;  ///< amplitudes, then gains; empty if no plan satisfies the limits
-  /// Largest ratio of a standard deviation to its target, as a mean over random parameter values.
+  /// Largest ratio of a standard deviation to its target, averaged over random parameter values.
   double worst = std::numeric_limits<double>::infinity();
   /// Uncertainty of the parameters if all evaluated plans were recorded.
   ParameterUncertainty seen;

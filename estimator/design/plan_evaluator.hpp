@@ -21,7 +21,7 @@ struct PlanSettings {
   Eigen::VectorXd start;  ///< joint coordinates at rest before a run [rad or m]
   Eigen::VectorXd noise;  ///< standard deviation of a reading, one per sensor [rad or m]
   double coast = 0.0;     ///< simulated time after the last command [s]
-  /// Time over which feedback laws measure rates, as differences of readings [s].
+  /// Time over which a feedback law computes rates from differences of readings [s].
   double rate_window = 0.0;
   /// Quantization step of each sensor [rad or m]; 0 for sensors with white noise.
   Eigen::VectorXd quantum = Eigen::VectorXd::Zero(noise.size());

@@ -82,8 +82,8 @@ std::array<T, static_cast<std::size_t>(JointLoad::kCount)> TreeInverseDynamics<T
           force[0],    force[1],          force[2]};
 }
 
-/// Returns the world position of a sensor's point for the motion of the last `torque_residual`
-/// call.
+/// Returns the world position of a sensor's point for the motion in the last call of
+/// `torque_residual`.
 template <typename T>
 typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::sensor_position(
     const MountedSensor& sensor) const {

@@ -24,7 +24,8 @@ Eigen::Matrix<T, 3, 1> parameter_vector(const std::vector<T>& parameters, int in
 /// stack. With expressions, which are recorded once, there is no such limit.
 inline constexpr int kTreeJointsMax = 16;
 
-/// Component of the load at a joint: torques along the joint, and the transmitted moment and force.
+/// Identifies one component of the load at a joint: a torque along the joint, or a component of the
+/// transmitted moment or force.
 enum class JointLoad : int {
   kTorque,       ///< total torque along the joint, including motor and friction [N·m]
   kMotorTorque,  ///< torque K (u − k_e ω) of the motor [N·m]
@@ -46,8 +47,8 @@ using JointVector =
                   std::is_same_v<T, Expression> ? Eigen::Dynamic : kTreeJointsMax, 1>;
 
 /// Inverse dynamics of a mechanism in joint coordinates and continuous time, by the recursive
-/// Newton–Euler algorithm [Fea08, sec. 5.3]. The scalar type T is double, Dual (derivatives by any
-/// parameter, angle or rate) or Expression (recording).
+/// Newton–Euler algorithm [Fea08, sec. 5.3]. The scalar type T is double, Dual (derivatives with
+/// respect to any parameter, angle or rate) or Expression (recording).
 ///
 /// A link is a body with all bodies fixed to it. The link frame has its origin at the parent
 /// joint's point and x along that joint's axis. Reactions are computed at every joint, so that
@@ -82,8 +83,8 @@ class TreeInverseDynamics {
 
   /// Computes the violations of the loop-closure equations. Each joint that closes a loop has six:
   /// the distance vector between the two positions of its point [m, world frame], and ½ vee(E − Eᵀ)
-  /// of the relative rotation E [rad if small]. The violation of each mimic joint follows [rad or
-  /// m].
+  /// of the relative rotation E [rad if small]. The violations of the mimic joints come last [rad
+  /// or m].
   void closure_violations(const VectorX& angle, std::vector<T>& violation) const;
 
   /// Returns the loads of a joint in the motion of the last `torque_residual` call, in the order of
@@ -111,8 +112,8 @@ class TreeInverseDynamics {
   /// The joint's transition_speed must be positive.
   T smoothed_friction_fraction(int joint, const T& rate) const;
 
-  /// Returns the derivative of a joint's continuous friction torque by the joint rate, at rest
-  /// [N·m·s/rad].
+  /// Returns the derivative of a joint's continuous friction torque with respect to the joint rate,
+  /// at rest [N·m·s/rad].
   T friction_slope_at_rest(int joint) const;
 
   /// Returns whether the dry friction of any joint depends on its load.
@@ -157,7 +158,7 @@ class TreeInverseDynamics {
     Vector3 origin = Vector3::Constant(T(0.0));
     Matrix3 rotation = Matrix3(Eigen::Matrix3d::Identity().template cast<T>());
   };
-  /// Motion of one link at one instant, in the link frame.
+  /// Velocities and accelerations of one link at one instant, in the link frame.
   struct LinkMotion {
     T cosine, sine;       // of the rotation of the link on its mount
     Vector3 from_parent;  // parent's origin to this one, parent's link frame [m]

@@ -38,8 +38,8 @@ struct CalibrationOptions {
   /// simulator has is set (OptionGroup::kSimulator), or if a mechanism with closed loops has
   /// load-proportional friction. Otherwise physical parameters.
   std::optional<EstimateKind> kind;
-  /// Time step h [s]. For shadow parameters, a multiple or integer fraction of the sampling period.
-  /// For physical parameters, the longest integration step.
+  /// Time step h [s]. For shadow parameters of a SPOOK simulator, a multiple or integer fraction of
+  /// the sampling period. For physical parameters, the longest integration step.
   double step = 0.0;
   /// For physical parameters, the root spectral density of the unmodelled acceleration (process
   /// noise) [rad/s²/√Hz]; 0: estimated from the data.
@@ -117,7 +117,8 @@ std::string format_option(const OptionRow& row, const CalibrationOptions& option
 /// in the range of the option.
 bool set_option(const OptionRow& row, std::string_view text, CalibrationOptions& options);
 
-/// Return whether an option has its default value, and whether its value is in the range for users.
+/// Return whether an option has its default value, and whether its value is in the range that users
+/// may choose.
 bool has_default_value(const OptionRow& row, const CalibrationOptions& options);
 bool is_in_range(const OptionRow& row, const CalibrationOptions& options);
 

@@ -165,8 +165,8 @@ void check_cad_prior(const Mechanism& mechanism, int body) {
   if (!(values[0] > kFlatnessLimit * values[2])) {
     throw std::invalid_argument(
         who +
-        "its CAD values describe a flat or physically inconsistent body, so "
-        "cad_uncertainty_percent is undefined; give the body its actual thickness");
+        "its CAD values describe a flat or physically inconsistent body, "
+        "so cad_uncertainty_percent is undefined; give the body its actual thickness");
   }
 }
 

@@ -25,8 +25,8 @@ class InertiaPrior {
  public:
   static constexpr int kRows = 10;  ///< number of residuals
   using Residual = Eigen::Matrix<double, kRows, 1>;
-  /// Derivatives of the residuals by mass m, centre of mass c_x, c_y, c_z and moments J_xx, J_yy,
-  /// J_zz, J_xy, J_xz, J_yz.
+  /// Derivatives of the residuals with respect to mass m, centre of mass c_x, c_y, c_z and moments
+  /// J_xx, J_yy, J_zz, J_xy, J_xz, J_yz.
   using Sensitivities = Eigen::Matrix<double, kRows, 10>;
 
   /// @param body  index of a body with physically consistent CAD values
@@ -113,7 +113,7 @@ class FreeParameters {
   /// @param group  noise group of the block
   void linearize_priors(const Mechanism& mechanism, int group, ResidualBlock& out) const;
 
-  /// The rows of one prior in the residual block of `linearize_priors`.
+  /// Position of the rows of one prior in the residual block of `linearize_priors`.
   struct PriorRows {
     int parameter;  ///< parameter of a Gaussian prior; −1 for a CAD prior
     int body;       ///< body of a CAD prior; −1 for a Gaussian prior

@@ -29,8 +29,9 @@ bool is_at_feasibility_boundary(const Mechanism& mechanism, int body);
 /// flat.
 bool is_at_feasibility_boundary(double least, double largest);
 
-/// Makes the initial inertias of practically flat bodies slightly thicker. Such bodies are at the
-/// boundary of physically consistent inertias, where products of inertia have hardly any effect.
+/// Makes practically flat bodies slightly thicker, by changing their initial inertias. Such bodies
+/// are at the boundary of physically consistent inertias, where products of inertia have hardly any
+/// effect.
 void move_off_feasibility_boundary(Mechanism& mechanism);
 
 /// Wraps a least-squares problem so that every step of the solver gives physically consistent

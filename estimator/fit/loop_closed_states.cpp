@@ -140,8 +140,8 @@ double distance(const Mechanism& mechanism, const Eigen::VectorXd& stated,
   }
   throw std::invalid_argument(
       where + ": the loops can be closed in " + std::to_string(found.size()) +
-      " ways, and the readings do not determine which; give the "
-      "approximate initial position of joint " +
+      " ways, and the readings do not determine which; "
+      "give the approximate initial position of joint " +
       quoted(mechanism.joints[joint].name) + " (assembly_guess: " +
       number_text(found[0].angles[joint], 3) + " or " + number_text(found[1].angles[joint], 3) +
       " " + mechanism.joints[joint].units().coordinate + "?), or measure another joint");

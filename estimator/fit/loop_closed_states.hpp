@@ -76,7 +76,8 @@ std::vector<Eigen::VectorXd> assemble_loops_at_samples(const Mechanism& mechanis
                                                        const Segment& segment,
                                                        const std::vector<Eigen::Index>& rows);
 
-/// Returns a message about a loop that is not closed: joint "R" leaves its loop open by 3.1 mm.
+/// Returns a message about a loop that is not closed, such as: joint "R" leaves its loop open by
+/// 3.1 mm.
 std::string describe_open_loop(const LoopGap& gap);
 
 /// Returns the choice of independent joints with the best conditioned loop closures over all given

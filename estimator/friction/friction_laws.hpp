@@ -333,7 +333,7 @@ struct FrictionParameter : FrictionLawParameter {
   bool is_steep = false;   ///< whether its law is steep, but continuous, at rest
 };
 
-/// A list of friction laws with the concatenated parameters and terms of all laws.
+/// A list of friction laws. Its parameters and terms are those of all laws, one law after another.
 template <typename... Laws>
 struct FrictionLawList {
   static constexpr int kCount = static_cast<int>(sizeof...(Laws));

@@ -10,10 +10,11 @@ namespace estimator {
 /// fill two AVX registers.
 inline constexpr int kDualLanes = 8;
 
-/// A number with its derivatives by kDualLanes variables, for automatic differentiation.
+/// A number with its derivatives with respect to kDualLanes variables, for automatic
+/// differentiation.
 using Dual = Eigen::AutoDiffScalar<Eigen::Matrix<double, kDualLanes, 1>>;
 
-/// Functions of dual numbers that Eigen::AutoDiffScalar lacks.
+/// Mathematical functions of dual numbers that Eigen::AutoDiffScalar does not have.
 inline Dual round_to_nearest(const Dual& x) { return std::nearbyint(x.value()); }
 inline double select_if_positive(double condition, double yes, double no) {
   return condition > 0.0 ? yes : no;

@@ -40,7 +40,7 @@ struct RegisterTile {
   Vector c[N][V];
 };
 
-/// Calls f(j, v) for every column j and every vector v of a tile.
+/// Calls f(j, v) for every column j of a tile and every SIMD vector v in this column.
 template <int V, int N, typename F>
 RIG_INLINE void for_each_tile_vector(F&& f) {
   unroll_loop<N>([&](auto j) RIG_INLINE_LAMBDA {

@@ -4,7 +4,7 @@
 
 namespace estimator {
 
-/// Replaces an ascending subset of the numbers below `count` by the next subset of the same size.
+/// Replaces an ascending list of numbers below `count` by the next such list of the same size.
 /// Returns false after the last one.
 inline bool advance_to_next_subset(std::vector<int>& chosen, int count) {
   const int size = static_cast<int>(chosen.size());

@@ -4,7 +4,7 @@
 
 namespace estimator {
 
-/// Returns the joint parameter at index `place` in the list of all friction parameters.
+/// Returns the joint parameter with the index `place` in the list of all friction parameters.
 constexpr JointParameter friction_parameter_at(int place) {
   return static_cast<JointParameter>(static_cast<int>(JointParameter::kFriction) + place);
 }
@@ -63,7 +63,8 @@ inline double dry_friction_at_rest(const Mechanism& mechanism, int joint) {
          mechanism.joint_parameter(joint, JointParameter::kStribeckTorque).value;
 }
 
-/// Returns whether the Stribeck excess may be negative, so that friction rises from rest.
+/// Returns whether the Stribeck excess may be negative, so that friction grows as the joint starts
+/// to move.
 inline bool can_friction_rise_from_rest(const Mechanism& mechanism, int joint) {
   return mechanism.joint_parameter(joint, JointParameter::kStribeckTorque).lower < 0.0;
 }

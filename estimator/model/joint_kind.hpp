@@ -32,7 +32,7 @@ struct JointUnits {
   double scale;  ///< translation or angle that counts as one radian, in the coordinate's unit
 };
 
-/// A field of a joint in a rig file whose name depends on the joint's kind.
+/// A rig-file field of a joint whose name depends on the kind of the joint.
 struct KindDependentField {
   const char* part;    ///< submessage of the joint that contains it; "": the joint itself
   const char* name;    ///< field name, such as "rest_angle"
@@ -48,7 +48,7 @@ struct JointTraits {
   const char* noun;  ///< quantity of its encoder, for messages: "turn"
   /// Whether the child rotates as the coordinate grows; otherwise it translates.
   bool turns;
-  /// Whether coordinates that differ by a full turn are the same position.
+  /// Whether coordinates that differ by a full turn denote the same position of the joint.
   bool wraps;
   /// Whether the SPOOK stepper supports joints of this kind.
   bool in_spook;

@@ -228,7 +228,7 @@ void require_spook_support(const Mechanism& mechanism) {
     const Joint& joint = mechanism.joints[j];
     refuse_if(!joint.kind_traits().in_spook, joint.name, joint.kind_traits().verb);
     refuse_if(joint.motor.gear_ratio != 0.0, joint.name, "has a gear_ratio");
-    refuse_if(find_mimic_joint(mechanism, j) != nullptr, joint.name, "follows another joint");
+    refuse_if(find_mimic_joint(mechanism, j) != nullptr, joint.name, "mimics another joint");
     refuse_if(joint.stops.lower || joint.stops.upper, joint.name, "has end stops");
     refuse_if(joint.motor.control_noise != 0.0, joint.name, "has control noise");
     FrictionLaws::each([&]<typename Law>(int law) {

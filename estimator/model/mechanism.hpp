@@ -169,8 +169,8 @@ void make_parameters(Mechanism& mechanism);
 /// Returns the unit of a joint's parameter. A control has the unit "unit".
 std::string_view joint_parameter_unit(JointKind kind, JointParameter quantity);
 
-/// Returns the quantity that a sensor's instrument measures, for example a force instead of a
-/// moment if the sensor is mounted at a prismatic joint.
+/// Returns the physical quantity that a sensor's instrument measures, for example a force instead
+/// of a moment if the sensor is mounted at a prismatic joint.
 const MeasuredQuantityTraits& measured_quantity(const Mechanism& mechanism, const Sensor& sensor,
                                                 const Instrument& instrument);
 

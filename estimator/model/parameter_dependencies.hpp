@@ -54,8 +54,8 @@ void apply_dependencies(Mechanism& mechanism);
 /// Returns the dependency of a parameter; nullptr if the parameter is independent.
 const ParameterDependency* find_dependency(const Mechanism& mechanism, int parameter);
 
-/// Returns the free parameters on which a parameter depends, and the derivatives by them. A free
-/// parameter depends on itself.
+/// Returns the free parameters on which a parameter depends, and the derivatives with respect to
+/// them. A free parameter depends on itself.
 std::vector<DependencyTerm> free_dependencies(const Mechanism& mechanism, int parameter);
 
 /// Returns whether estimation changes a parameter: it is free or depends on a free parameter.

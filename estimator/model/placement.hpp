@@ -17,8 +17,8 @@ struct Pose {
   Eigen::Quaterniond e = Eigen::Quaterniond::Identity();  ///< unit quaternion
 };
 
-/// Poses of all bodies. A small displacement has 6 components per body, (δr, δψ), in the world
-/// frame.
+/// Poses of all bodies. A small displacement of the bodies has 6 components per body, (δr, δψ), in
+/// the world frame.
 using Configuration = std::vector<Pose>;
 
 /// Poses and velocities of all bodies of a mechanism (maximal coordinates).

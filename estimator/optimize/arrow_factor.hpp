@@ -31,7 +31,7 @@ class ArrowheadMatrix {
   int band_row_count() const { return (shape_.bandwidth + 1) * shape_.node_size; }
   /// Returns the row at which the band strip starts: the padded number of rows of the arrow strip.
   int band_start_row() const { return band_start_row_; }
-  /// Returns the padded number of rows of a panel.
+  /// Returns the number of rows of a panel, including padding.
   int panel_stride() const { return stride_; }
   /// Returns the padded number of rows of a panel whose band strip has only `node_span` nodes.
   int panel_stride_for_span(int node_span) const {

@@ -53,10 +53,9 @@ struct NoiseGroupStatistics {
 
 /// Information of the residuals about the parameters χ, after elimination of the node states x.
 ///
-/// The derivative of the residuals by the parameters, with re-optimized nodes, is
-/// T = J_χ + J_x X with X = −H_xx⁻¹ H_xχ. S = TᵀT is the Schur complement of the parameters. A sum
-/// of squares preserves its small eigenvalues, which cancellation destroys in H_χχ − H_χx H_xx⁻¹
-/// H_xχ.
+/// The derivative of the residuals with respect to the parameters, with re-optimized nodes, is T =
+/// J_χ + J_x X with X = −H_xx⁻¹ H_xχ. S = TᵀT is the Schur complement of the parameters. A sum of
+/// squares preserves its small eigenvalues, which cancellation destroys in H_χχ − H_χx H_xx⁻¹ H_xχ.
 struct ParameterInformation {
   /// Whether the residuals determine the states at all nodes. If not, all other members are unset.
   bool valid = false;
@@ -71,8 +70,8 @@ struct ParameterInformation {
   /// Inverse of the Schur complement for the free, identifiable parameters; zero for all others.
   Eigen::MatrixXd inverse;
   /// Basis of the unidentifiable directions of the free parameters: parameters x directions, in the
-  /// units of the parameters. It is reduced so that each direction has a 1 where all other
-  /// directions have 0.
+  /// units of the parameters. The basis is reduced: each direction has a 1 at a parameter where all
+  /// other directions have 0.
   Eigen::MatrixXd null_directions;
   /// Whether each parameter is part of an unidentifiable direction.
   std::vector<bool> undetermined;

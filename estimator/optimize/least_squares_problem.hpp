@@ -83,12 +83,13 @@ class LeastSquaresProblem {
   /// Replaces the current point by the last candidate.
   virtual void accept_trial_step() = 0;
 
-  /// Save the current point, and restore the saved point. Only one point is saved.
+  /// Save the current point, and restore the saved point. Saving a point overwrites the point saved
+  /// before.
   virtual void save_point() = 0;
   virtual void restore_point() = 0;
 
-  /// Return the current parameter values and their bounds, infinite if unbounded; rows:
-  /// parameter_count.
+  /// Return the current parameter values, and their bounds (infinite if unbounded), as vectors with
+  /// parameter_count elements.
   virtual Eigen::VectorXd parameter_values() const = 0;
   virtual Eigen::VectorXd lower_bounds() const = 0;
   virtual Eigen::VectorXd upper_bounds() const = 0;

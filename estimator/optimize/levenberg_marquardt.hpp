@@ -11,7 +11,7 @@
 
 namespace estimator {
 
-/// A stage of an estimation, in progress reports.
+/// A stage of an estimation, for progress reports.
 enum class EstimationStage {
   kJointEstimation,  ///< of parameters, states and noise levels
   kSimulationFit,    ///< fit of the open-loop simulation
@@ -41,7 +41,7 @@ enum class SolveKind {
   kRigFriction,       ///< with the rig's friction
 };
 
-/// An estimation stage and its current solve, in progress reports.
+/// An estimation stage and its current solve, for progress reports.
 struct FitStage {
   EstimationStage stage = EstimationStage::kJointEstimation;
   SolveKind solve = SolveKind::kFirst;

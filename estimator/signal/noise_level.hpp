@@ -13,8 +13,8 @@ inline constexpr double kReadingNoiseFloor = 1e-5;
 
 /// Returns the standard deviation of the white noise in a signal, estimated from fourth divided
 /// differences of successive observed samples (NaN: not observed). A well-sampled motion
-/// contributes little to these. Differences across longer gaps than usual are not used. Returns
-/// zero for fewer than 5 observed samples.
+/// contributes little to these differences. Differences across longer gaps than usual are not used.
+/// Returns zero for fewer than 5 observed samples.
 double estimate_noise_level(const Eigen::Ref<const Eigen::VectorXd>& samples);
 
 /// Returns the noise level of a sensor's readings in a segment, at the times of its rows and from

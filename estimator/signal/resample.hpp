@@ -11,7 +11,7 @@ namespace estimator {
 /// low-pass filter first.
 Eigen::MatrixXd decimate(const Eigen::Ref<const Eigen::MatrixXd>& samples, int factor);
 
-/// Mean and first moment, over an interval, of a control that is constant between samples.
+/// Mean and first moment of a control over an interval. The control is constant between samples.
 struct ControlMoments {
   double mean;
   double first_moment;  ///< u₁ = ∫ u(τ) τ dτ, τ ∈ [−½, ½] over the interval
@@ -27,7 +27,7 @@ struct ControlMoments {
 ControlMoments average_held_control(const Eigen::Ref<const Eigen::VectorXd>& control, double begin,
                                     double end, const std::vector<double>& positions = {});
 
-/// Means and first moments of the controls over every time step.
+/// Mean and first moment of each control over each time step.
 struct StepControls {
   Eigen::MatrixXd mean;          ///< steps × motors
   Eigen::MatrixXd first_moment;  ///< steps × motors

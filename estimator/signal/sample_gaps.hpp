@@ -15,8 +15,8 @@ inline constexpr double kBridgedGapMax = 0.2;
 inline constexpr int kSideRows = 4;
 using NeighbourCommands = std::vector<double>;
 
-/// Change of the commands across a gap, relative to each command's largest value; the maximum over
-/// all motors.
+/// Largest change of any motor's command across a gap, relative to the largest value of that
+/// command.
 struct CommandChange {
   double whole = 0.0;    ///< from row to row
   bool is_step = false;  ///< command step at an unknown time in the gap
@@ -56,9 +56,9 @@ struct SampleGap {
 /// @param holes  in order, with rows before and after each
 void interpolate_commands(const std::vector<SampleGap>& holes, Segment& segment);
 
-/// Joins consecutive segments to one segment. The segments must have no encoder shifts, and share
-/// one uniform clock. The missing rows before each segment get NaN readings and interpolated
-/// commands.
+/// Joins consecutive segments to one segment. The segments must have no encoder shifts, and have
+/// one common, uniform clock. The missing rows before each segment get NaN readings and
+/// interpolated commands.
 /// @param missing  number of rows, one per segment, the first 0
 Segment concatenate_segments(std::span<const Segment> segments, const std::vector<int>& missing);
 

@@ -26,7 +26,8 @@ inline double slip_direction(Contact contact) {
   return is_at_rest(contact) ? 0.0 : static_cast<double>(contact);
 }
 
-/// Returns the slip state of a joint that moves, or is pulled, in a direction.
+/// Returns the contact state of a joint that slips in the given direction, or is pulled in this
+/// direction.
 inline Contact contact_for_slip_direction(double direction) {
   return direction < 0.0 ? Contact::kBackward : Contact::kForward;
 }

@@ -28,7 +28,8 @@ class SegmentControls {
   SegmentControls(const Segment& segment, const std::vector<double>& edges,
                   const std::vector<ControlDelay>& delays);
 
-  /// Returns the first substep of a time step; the step ends before substep `first(step + 1)`.
+  /// Returns the index of the first substep of a time step. The time step ends before the substep
+  /// `first(step + 1)`.
   int first(int step) const { return first_[step]; }
   /// Return the limits of a substep, as times from the segment's first sample [s].
   double begin(int substep) const { return begin_[substep]; }
@@ -37,11 +38,12 @@ class SegmentControls {
   /// Only motors with an estimated delay are listed.
   const std::vector<int>& jumps(int substep) const;
 
-  /// Return a motor's control at the begin of a substep, and its increase until the end.
+  /// Return a motor's control at the start of a substep, and its increase until the end of the
+  /// substep.
   double value(int substep, int motor) const { return line_[at(substep, motor)]; }
   double rise(int substep, int motor) const { return line_[at(substep, motor) + 1]; }
-  /// Return the derivatives of `value` and `rise` by the motor's delay at a fixed instant [1/s].
-  /// They are zero if the delay is not estimated.
+  /// Return the derivatives of `value` and `rise` with respect to the motor's delay at a fixed
+  /// instant [1/s]. They are zero if the delay is not estimated.
   double value_delay_derivative(int substep, int motor) const { return slope(substep, motor, 0); }
   double rise_delay_derivative(int substep, int motor) const { return slope(substep, motor, 1); }
 

@@ -17,8 +17,8 @@ class SensingProgram {
  public:
   enum Section : int { kParameters, kReadings, kSensitivities, kSectionCount };
 
-  /// A nonzero element of the derivatives of readings: its position, and the program's row that
-  /// contains its value.
+  /// A nonzero derivative of a reading: its position in the matrix of derivatives, and the program
+  /// row that contains its value.
   struct SparseEntry {
     int axis;    ///< index among the requested axes
     int column;  ///< column among joint angles, rates, accelerations, parameters, controls
@@ -39,8 +39,8 @@ class SensingProgram {
   const std::vector<int>& parameters() const { return parameters_; }
   int motor_count() const { return motor_count_; }
 
-  /// Returns the ascending indices of the parameters on which a sensor axis depends, without
-  /// parameters that affect the motion.
+  /// Returns the indices of the parameters that affect the readings of a sensor axis but not the
+  /// motion, in ascending order.
   const std::vector<int>& sensor_parameters(int axis) const { return constants_[axis]; }
   /// A parameter on which the delay of a sensor depends, by its index in `parameters`.
   struct DelayDependency {
@@ -52,17 +52,18 @@ class SensingProgram {
   const std::vector<DelayDependency>& delay_dependencies(int axis) const {
     return delay_sources_[axis];
   }
-  /// Returns the column of a parameter in the derivatives of a sensor axis, or −1 if the axis does
-  /// not depend on it. Columns are the state, the motion parameters, and the sensor parameters of
-  /// the axis.
+  /// Returns the column that belongs to a parameter in the matrix of derivatives of a sensor axis;
+  /// −1 if the axis does not depend on the parameter. Columns are the state, the motion parameters,
+  /// and the sensor parameters of the axis.
   /// @param states  number of columns of the state
   int derivative_column(int axis, int place, int states) const;
 
   // Inputs.
-  /// Returns an input row of the motion: angles of all joints, then rates, then accelerations.
+  /// Returns one of the program's input rows for the motion: angles of all joints, then rates, then
+  /// accelerations.
   int motion_row(int index) const { return program_.input_row(index); }
   int parameter_row(int place) const { return program_.input_row(3 * joint_count_ + place); }
-  /// Returns the input row of a motor's control; motors are in joint order.
+  /// Returns the program's input row for a motor's control; motors are in joint order.
   int control_row(int motor) const { return program_.input_row(control_column(0) + motor); }
   /// Returns the column of a motor's control in the derivatives.
   int control_column(int motor) const {
@@ -119,12 +120,13 @@ class SimdSensorReadings {
     compute_parameter_terms();
   }
 
-  /// Returns an input row of the motion: angles of all joints, rates, then accelerations. Set it
-  /// before `read`.
+  /// Returns one of the program's input rows for the motion: angles of all joints, rates, then
+  /// accelerations. Set it before `read`.
   double* motion(int index) { return row_at<kWidth>(rows_, program_.motion_row(index)); }
-  /// Returns the input row of a motor's control; motors are in joint order. Set it before `read`.
+  /// Returns the program's input row for a motor's control; motors are in joint order. Set it
+  /// before `read`.
   double* control(int motor) { return row_at<kWidth>(rows_, program_.control_row(motor)); }
-  /// Returns the input row of a parameter. Set it before `compute_parameter_terms`.
+  /// Returns the program's input row for a parameter. Set it before `compute_parameter_terms`.
   double* parameter(int place) { return row_at<kWidth>(rows_, program_.parameter_row(place)); }
 
   void compute_parameter_terms() { run(SensingProgram::kParameters); }

@@ -22,7 +22,7 @@ struct CoordinateChoice {
   std::vector<int> rows = {};  ///< indices of the loop-closure equations, one per dependent joint
 };
 
-/// Returns the choice for a mechanism without loops: all joints are independent.
+/// Returns the choice of coordinates for a mechanism without loops: all joints are independent.
 inline CoordinateChoice choose_all_coordinates(const Mechanism& mechanism) {
   CoordinateChoice choice;
   choice.independent.resize(mechanism.joints.size());
@@ -57,8 +57,8 @@ class TreeProgram {
     kSectionCount
   };
 
-  /// A nonzero element of a sparse matrix: its position, and the program's row that contains its
-  /// value.
+  /// A nonzero element of a sparse matrix: its row and column, and the program row that contains
+  /// its value.
   struct SparseEntry {
     int joint;   ///< matrix row: equation of a joint, or loop-closure equation
     int column;  ///< matrix column: unknown
@@ -107,38 +107,44 @@ class TreeProgram {
   int acceleration_row(int joint) const { return input(2 * joint_count_ + joint); }
   int slip_input_row(int joint) const { return input(3 * joint_count_ + joint); }
   int control_row(int motor) const { return input(4 * joint_count_ + motor); }
-  /// Returns the input row for the derivative of a control by its delay; kSensitivities reads it.
+  /// Returns the program's input row for the derivative of a control with respect to its delay;
+  /// kSensitivities reads it.
   int control_derivative_row(int motor) const {
     return input(4 * joint_count_ + motor_count() + motor);
   }
-  /// Returns the input row for the reaction of a loop-closure equation; kSensitivities reads it.
+  /// Returns the program's input row for the reaction of a loop-closure equation; kSensitivities
+  /// reads it.
   int loop_reaction_row(int closure) const {
     return input(4 * joint_count_ + 2 * motor_count() + closure);
   }
-  /// Returns the input row of a motion parameter, by its index among the motion parameters.
+  /// Returns the program's input row for a motion parameter, by its index among the motion
+  /// parameters.
   int parameter_row(int place) const {
     return input(4 * joint_count_ + 2 * motor_count() + closure_equation_count() + place);
   }
 
   // Outputs.
-  /// Returns the output row of the violation c of a selected loop-closure equation.
+  /// Returns the program's output row for the violation c of a selected loop-closure equation.
   int closure_violation_row(int closure) const { return program_.output_row(kClosure, closure); }
-  /// Returns the output row of the Jacobian element G = ∂c/∂q of a loop-closure equation and joint.
+  /// Returns the program's output row for the Jacobian element G = ∂c/∂q of a loop-closure equation
+  /// and joint.
   int closure_jacobian_row(int closure, int joint) const {
     return program_.output_row(kClosure, closure_equation_count() * (1 + joint) + closure);
   }
-  /// Returns the output row of g, the part of the time derivative of G v without accelerations.
+  /// Returns the program's output row for g, the part of the time derivative of G v without
+  /// accelerations.
   int closure_drift_row(int closure) const {
     return program_.output_row(kBalance, drift_at_ + closure);
   }
   /// Returns the row of the slip direction σ; without smoothed friction it equals `slip_input_row`.
   int slip_direction_row(int joint) const { return direction_rows_[joint]; }
   int bias_torque_row(int joint) const { return program_.output_row(kBalance, joint); }
-  /// Returns the output row of the mass matrix element M_jk.
+  /// Returns the program's output row for the mass matrix element M_jk.
   int mass_matrix_row(int j, int k) const {
     return program_.output_row(kBalance, joint_count_ + j * joint_count_ + k);
   }
-  /// Return the output rows of the dry-friction bound B at the joint's speed, and at rest.
+  /// Return the program's output rows for the dry-friction bound B at the joint's speed, and at
+  /// rest.
   int friction_bound_row(int joint) const {
     return program_.output_row(friction_bound_section(), friction_bound_index(joint));
   }
@@ -146,12 +152,12 @@ class TreeProgram {
     return program_.output_row(friction_bound_section(),
                                friction_bound_index(joint_count_ + joint));
   }
-  /// Returns the derivatives of the dry-friction bounds B by the accelerations a.
+  /// Returns the derivatives of the dry-friction bounds B with respect to the accelerations a.
   const std::vector<SparseEntry>& friction_bound_derivatives() const { return bound_slopes_; }
   /// Returns ∂(r + Gᵀ λ)/∂(q, v, motion parameters); columns are in this order.
   const std::vector<SparseEntry>& derivatives() const { return slopes_; }
-  /// Return the derivatives of the loop-closure equations: of c (by parameters only), of G v (not
-  /// by v), and of G a + g.
+  /// Return the derivatives of the loop-closure equations: of c (with respect to parameters only),
+  /// of G v (not with respect to v), and of G a + g.
   const std::vector<SparseEntry>& closure_derivatives() const { return closure_slopes_[0]; }
   const std::vector<SparseEntry>& closure_rate_derivatives() const { return closure_slopes_[1]; }
   const std::vector<SparseEntry>& closure_acceleration_derivatives() const {
@@ -192,10 +198,10 @@ class ProgramVariants {
   ProgramVariants(const Mechanism& mechanism, const CoordinateChoice& coordinates,
                   const std::vector<std::vector<int>>& absent);
 
-  /// Returns one of the programs, for the properties that all share.
+  /// Returns one of the programs, for reading the properties that all programs have in common.
   const TreeProgram& common_program() const { return *variants_.front().program; }
 
-  /// Consecutive intervals that share a program.
+  /// A run of consecutive intervals that use the same program.
   struct IntervalRun {
     const TreeProgram& program;
     Mechanism values;  ///< parameter values for this program
@@ -203,7 +209,7 @@ class ProgramVariants {
     const std::vector<int>&
         without_effect;  ///< parameters without effect, as indices among the motion parameters
   };
-  /// Returns the runs of consecutive intervals that share a program.
+  /// Returns the runs of consecutive intervals that use the same program.
   /// @param groups  group of each interval
   std::vector<IntervalRun> runs(const Mechanism& values, std::span<const int> groups) const;
 

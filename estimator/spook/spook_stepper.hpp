@@ -61,7 +61,8 @@ class SpookStepper {
   const Eigen::VectorXd& friction_bounds() const { return bound_; }
 
  private:
-  /// One end of a joint. Its constraint rows on the body are sign·[I, −[c]×; 0, nᵀ].
+  /// One end of a joint, at one of its two bodies. The constraint rows for this body are sign·[I,
+  /// −[c]×; 0, nᵀ].
   struct JointEnd {
     int body = 0;
     double sign = 0.0;  // +1 on body a, −1 on body b
@@ -89,7 +90,8 @@ class SpookStepper {
     Eigen::Vector3d omega_partner;  // other velocity in the gyroscopic torque
     Eigen::Vector3d v, omega;       // M⁻¹ (M v + h (f + f_g) + known torques), later v⁺
   };
-  /// Two joint ends on one body, which couple the constraint rows of two joints (row ≥ column).
+  /// Two joint ends on the same body, which couple the constraint rows of two joints (row ≥
+  /// column).
   struct JointEndPair {
     int row, column, row_end, column_end;
   };

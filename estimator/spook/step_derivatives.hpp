@@ -9,7 +9,7 @@
 
 namespace estimator {
 
-/// A free parameter with its column among the derivatives.
+/// A free parameter, with the index of its column in the matrix of derivatives.
 struct FreeParameterColumn {
   ParameterOwner target;
   int column;
@@ -83,7 +83,7 @@ class StepResidualKernel final : public StepResidual,
     return rows;
   }
 
-  /// Computes the partial derivatives by every free parameter and combines them as
+  /// Computes the partial derivatives with respect to every free parameter and combines them as
   /// `combine_derivatives` does.
   void differentiate_parameters(const StepInput& input, Workspace& ws, StepDerivatives& out) const {
     const auto count = static_cast<Eigen::Index>(columns_.size());
@@ -151,7 +151,8 @@ class StepResidualKernel final : public StepResidual,
     ws.P_p.col(column.column) = ws.E_p.col(column.column);
   }
 
-  /// Computes the derivative by a joint point on one body: its lever arm c = R p changes by R e_i.
+  /// Computes the derivative with respect to a joint point on one body: its lever arm c = R p
+  /// changes by R e_i.
   void differentiate_joint_point(Workspace& ws, const FreeParameterColumn& column) const {
     const ParameterOwner& target = column.target;
     const Joint& joint = joints_[target.element];
@@ -267,8 +268,8 @@ class StepResidualKernel final : public StepResidual,
     if (!columns_.empty()) out.along_parameters += through * d_p;
   }
 
-  /// Returns derivatives by positions and rotations, 6 columns per body, from derivatives by
-  /// rotations, 3 columns per body. The columns for positions are zero.
+  /// Returns derivatives with respect to positions and rotations, 6 columns per body, from
+  /// derivatives with respect to rotations, 3 columns per body. The columns for positions are zero.
   Eigen::MatrixXd expand_rotation_columns(const Eigen::MatrixXd& columns) const {
     Eigen::MatrixXd all = Eigen::MatrixXd::Zero(columns.rows(), 6 * body_count_);
     for (Eigen::Index i = 0; i < body_count_; ++i) {
@@ -276,7 +277,7 @@ class StepResidualKernel final : public StepResidual,
     }
     return all;
   }
-  /// Returns the derivatives by rotations, 3 of the 6 columns of each body.
+  /// Returns the derivatives with respect to rotations, 3 of the 6 columns of each body.
   Eigen::MatrixXd select_rotation_columns(const Eigen::MatrixXd& all) const {
     Eigen::MatrixXd columns(all.rows(), 3 * body_count_);
     for (Eigen::Index i = 0; i < body_count_; ++i) {

@@ -66,7 +66,7 @@ class SmallLdlt {
   Vector inverse_d_;
 };
 
-/// Data of one body for a pose and its velocities before and after the step.
+/// Data of one body at one pose, with its velocities before and after the step.
 struct BodyTerms {
   Eigen::Vector3d r;
   Eigen::Matrix3d R;  ///< body to world
@@ -207,15 +207,15 @@ inline LoadFrictionGradient load_friction_gradient(const JointParameterValues& v
   return gradient;
 }
 
-/// Angle and control of a joint's axis during one step.
+/// Angle and control about a joint axis during one step.
 struct AxisInputs {
   double angle;                ///< joint angle θ [rad]
   double control;              ///< mean control over the step
   double control_delay_slope;  ///< derivative of the control by the input delay [unit/s]
 };
 
-/// Returns the derivative of the axis impulse T by a joint parameter, at fixed velocities and
-/// multipliers.
+/// Returns the derivative of the axis impulse T with respect to a joint parameter, at fixed
+/// velocities and multipliers.
 inline double axis_impulse_derivative(JointParameter quantity, const JointParameterValues& values,
                                       const JointTerms& terms, const AxisInputs& drive,
                                       const Eigen::Matrix<double, 5, 1>& lambda, double h) {

@@ -8,8 +8,8 @@
 
 namespace estimator {
 
-/// Computes the derivatives of the impulse residual by configuration, velocity and next velocity,
-/// for StepResidual.
+/// Computes the derivatives of the impulse residual with respect to configuration, velocity and
+/// next velocity, for StepResidual.
 template <int kBodies, int kJoints>
 class StepStateDerivatives : public StepResidualEvaluator<kBodies, kJoints> {
   using Base = StepResidualEvaluator<kBodies, kJoints>;
@@ -239,8 +239,8 @@ class StepStateDerivatives : public StepResidualEvaluator<kBodies, kJoints> {
     }
   }
 
-  /// Adds two blocks to the derivatives by rotations: `all` to all rows, and `rotational` to the
-  /// rows of the rotational residual.
+  /// Adds two blocks to the derivatives with respect to rotations: `all` to all rows, and
+  /// `rotational` to the rows of the rotational residual.
   template <typename Out>
   void add_rotation_columns(const typename Workspace::MatrixVT& all,
                             const typename Workspace::MatrixTT& rotational, Out& out) const {

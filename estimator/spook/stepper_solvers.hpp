@@ -61,7 +61,7 @@ class JointBlockCholesky {
   /// @param first_block  first nonzero block column of each block row j, first_block[j] ≤ j
   explicit JointBlockCholesky(std::vector<int> first_block);
 
-  /// Sets every block to zero, ready for a new matrix.
+  /// Sets every block to zero, in preparation for a new matrix.
   void set_zero();
 
   /// Returns block (j, k) of the lower triangle, first_block[j] ≤ k ≤ j. Set it before `factorise`.

@@ -101,8 +101,8 @@ class ExpressionGraph {
                               const Expression& b = Expression(),
                               const Expression& c = Expression());
 
-  /// Returns the index of the node of an expression of this graph. A constant gets a node if it has
-  /// none.
+  /// Returns the index of the node that represents an expression of this graph. Creates a node for
+  /// a constant that has none.
   int node_index(const Expression& x);
 
   /// Returns the expression that refers to a node.
@@ -121,7 +121,8 @@ class ExpressionGraph {
   std::unordered_map<Node, int, NodeHash, NodeEqual> index_;
 };
 
-/// Returns exact derivatives of expressions by inputs, as expressions of the same graph.
+/// Returns exact derivatives of expressions with respect to inputs, as expressions of the same
+/// graph.
 ///
 /// @param inputs   unknowns (of ExpressionGraph::input)
 /// @param outputs  expressions to differentiate

@@ -14,7 +14,7 @@ namespace estimator {
 /// to all lanes.
 class SimdProgram {
  public:
-  /// An unknown of the expressions, and the first section that may use it.
+  /// An input variable of the expressions, and the first section that may use it.
   struct ProgramInput {
     Expression expression;
     int section;

@@ -28,7 +28,7 @@ struct ConformanceCheck {
   std::function<Measurement(TestHost& host)> run;
 };
 
-/// Throws CheckFailed with the formatted text unless the condition holds.
+/// Throws CheckFailed with the formatted text if the condition is false.
 template <typename... Args>
 void expect(bool condition, fmt::format_string<Args...> text, Args&&... args) {
   if (!condition) throw CheckFailed{fmt::format(text, std::forward<Args>(args)...)};
@@ -40,7 +40,7 @@ void expect_trip_cause(unsigned fault_flags, unsigned cause);
 /// Returns a number as text, such as "50" or "0.35".
 std::string format_value(double value);
 
-/// Returns a measurement of a count with its noun in singular or plural and a note: "3 frames,
+/// Returns a measured count with its noun (singular or plural) and a note, such as "3 frames,
 /// dropped".
 Measurement count_measurement(auto count, const std::string& name, const std::string& note = "") {
   return {static_cast<double>(count), count == 1 ? name : name + "s", note};

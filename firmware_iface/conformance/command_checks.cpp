@@ -171,8 +171,8 @@ Measurement accepts_oldest_allowed(TestHost& host) {
     }
   }
   throw CheckFailed{
-      fmt::format("of {} COMMANDs that answer a sample {} ticks old, with as many "
-                  "allowed, none is accepted",
+      fmt::format("of {} COMMANDs that answer a sample {} ticks old, with as many allowed, "
+                  "none is accepted",
                   kTries, age)};
 }
 

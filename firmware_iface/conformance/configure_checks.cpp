@@ -24,8 +24,8 @@ Measurement expect_unsupported(TestHost& host, const std::vector<RequestedStream
     request.divider = static_cast<std::uint8_t>(std::max(stream.divider, 0));
     const configure_reply reply = host.send_configure_request(request);
     expect(reply.result == CONFIGURE_UNSUPPORTED,
-           "CONFIGURE with flags {:#x}, divider {}, command_age_ticks {} is answered with result "
-           "{}, not with CONFIGURE_UNSUPPORTED (1)",
+           "CONFIGURE with flags {:#x}, divider {}, "
+           "command_age_ticks {} is answered with result {}, not with CONFIGURE_UNSUPPORTED (1)",
            request.flags, request.divider, request.command_age_ticks, reply.result);
   }
   return count_measurement(streams.size(), "CONFIGURE", "refused");
@@ -89,7 +89,8 @@ Refusal refuse_during_stream(TestHost& host) {
     const configure_reply reply = host.send_configure(bad);
     if (reply.result == CONFIGURE_UNSUPPORTED) return {request, stream, reply, before};
   }
-  throw CheckFailed{"no CONFIGURE is refused: neither flag 0x80 nor command_age_ticks 0"};
+  throw CheckFailed{
+      "the unit refuses no CONFIGURE, neither with flag 0x80 nor with command_age_ticks 0"};
 }
 
 Measurement refusal_changes_nothing(TestHost& host) {
@@ -130,8 +131,8 @@ Measurement repeats_its_answer(TestHost& host) {
     configure_reply_encode(&first, a.data());
     configure_reply_encode(&again, b.data());
     expect(a == b,
-           "the answer to a repeated CONFIGURE differs: stream_count {}, before {}; start_tick_us "
-           "{}, before {}",
+           "the answer to a repeated CONFIGURE differs: stream_count {}, before {}; "
+           "start_tick_us {}, before {}",
            again.stream_count, first.stream_count, again.start_tick_us, first.start_tick_us);
     // Not next_sample: configure() counts samples after a reply as those of a new stream.
     const ReceivedSample after = host.next_sample();
@@ -154,8 +155,8 @@ Measurement repeats_its_answer_after_refusal(TestHost& host) {
   const Refusal refusal = refuse_during_stream(host);
   const configure_reply again = host.send_configure_request(refusal.request);
   expect(again.result == CONFIGURE_DONE && again.stream_count == refusal.stream.stream_count,
-         "after a refusal a repeated CONFIGURE is answered with result {} and stream_count {}, the "
-         "first time with 0 and {}",
+         "after a refusal a repeated CONFIGURE is answered with result {} and stream_count {}, "
+         "the first time with 0 and {}",
          again.result, again.stream_count, refusal.stream.stream_count);
   return count_measurement(1, "repetition", "same answer");
 }

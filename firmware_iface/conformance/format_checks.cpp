@@ -198,7 +198,7 @@ std::vector<ConformanceCheck> format_checks() {
       {"T9b", "The time to live also expires in a host-paced stream.", host_paced_ttl_trips},
       {"E6", "With STREAM_MARKS samples contain marks, but only of encoders that have marks.",
        reports_marks},
-      {"I1", "Inertial readings of the sensors that are due follow their sample.",
+      {"I1", "Each sample is followed by the readings of the inertial sensors that are due.",
        reads_inertial_sensors},
       {"K2", "A compact stream has SAMPLE_COMPACT with the low bits of number and time.",
        streams_compact},
@@ -210,7 +210,7 @@ std::vector<ConformanceCheck> format_checks() {
 
 std::vector<ConformanceCheck> overall_checks() {
   return {
-      {"F9", "All bytes from the port belong to valid frames of a unit.", sends_only_frames},
+      {"F9", "Every byte from the port belongs to a valid frame of a unit.", sends_only_frames},
       check_of_samples("M2b", "Bits that PROTOCOL.md does not list are 0."),
       check_of_samples("T6", "command_q15 is 0 unless the unit drives."),
       check_of_samples("T8a", "STATUS_TRIPPED is set exactly if fault_flags is not 0."),

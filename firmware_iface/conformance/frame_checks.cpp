@@ -254,7 +254,7 @@ std::vector<ConformanceCheck> frame_checks() {
       {"F5e", "A run of more than 104 bytes without a zero is dropped and counted once.",
        drops_long_runs},
       {"F6a", "Zero bytes between frames are not errors.", ignores_zeros},
-      {"F6b", "A frame is read in pieces of any size, and directly after another frame.",
+      {"F6b", "The unit reads a frame in pieces of any size, or directly after another frame.",
        reads_split_frames},
       {"F6c", "After 100 ms of random bytes at the line's rate the next frame is read.",
        survives_garbage},

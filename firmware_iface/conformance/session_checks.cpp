@@ -252,8 +252,8 @@ std::vector<ConformanceCheck> session_checks() {
       {"H2", "HELLO, DESCRIBE, CONFIGURE and CLEAR are answered within 50 ms.", replies_in_time},
       {"H3a", "HELLO is answered with version 2, this layout hash and its nonce.", answers_hello},
       {"H3b",
-       "HELLO of another protocol version, 8 to 57 bytes long, gets a reply with the unit's "
-       "version.",
+       "HELLO of another protocol version, 8 to 57 bytes long, "
+       "gets a reply with the unit's version.",
        answers_other_versions},
       {"H3c", "HELLO with another layout hash gets a reply with the unit's layout hash.",
        answers_other_layouts},

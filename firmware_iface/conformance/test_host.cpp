@@ -271,8 +271,8 @@ hello_reply TestHost::hello() {
   hello_head_decode(reply.data(), reply.size(), &head);
   if (head.protocol_version != PROTOCOL_VERSION || head.layout_hash != LAYOUT_HASH) {
     throw CheckFailed{
-        fmt::format("the unit has protocol version {} and layout {:#x}; this is a test of "
-                    "version {}, layout {:#x}",
+        fmt::format("the unit has protocol version {} and layout {:#x}; "
+                    "this is a test of version {}, layout {:#x}",
                     head.protocol_version, head.layout_hash, int{PROTOCOL_VERSION}, LAYOUT_HASH)};
   }
   hello_reply facts{};

@@ -29,8 +29,8 @@ Bytes encode_message(const clear_request& request);
 Bytes encode_message(const command_request& request, int motor_count);
 Bytes encode_compact_message(const command_request& request);
 
-/// Returns a message with its CRC-32C appended. Accepts any length and any seed, unlike
-/// frame_encode.
+/// Returns a message with its CRC-32C appended. Unlike frame_encode, accepts any message length and
+/// any CRC seed.
 Bytes append_crc(Bytes message, std::uint32_t seed = LAYOUT_HASH);
 
 /// Returns the COBS encoding of up to 254 bytes, followed by the delimiter (zero byte) of the
@@ -89,9 +89,9 @@ struct ReceivedInertial {
   std::int64_t sample_number = -1;  ///< of the last received sample
 };
 
-/// Host of one conversion unit for conformance tests. It can violate the protocol on purpose, down
-/// to single bytes of a frame, and recomputes reported values where possible instead of trusting
-/// the unit. Times are on the transport's clock.
+/// Host of one conversion unit for conformance tests. It can violate the protocol on purpose, even
+/// in single bytes of a frame. Instead of trusting the unit, it recomputes reported values if
+/// possible. Times are on the transport's clock.
 class TestHost {
  public:
   TestHost(Transport& transport, const TestSettings& settings, const std::atomic<bool>& stop);
@@ -140,7 +140,8 @@ class TestHost {
   Bytes send_request(const std::string& name, const Bytes& message, std::uint8_t reply_type,
                      const std::function<bool(const Bytes&)>& matches = {});
 
-  /// Returns the number of valid messages of a type that were received since the last begin().
+  /// Returns the number of valid messages of one type that were received since the last call of
+  /// begin().
   int received_message_count(std::uint8_t type) const;
   Nanoseconds last_reply_time() const { return reply_time_; }
 
@@ -197,16 +198,16 @@ class TestHost {
 
   // --- Whole session ---
 
-  /// Stores a violation of a requirement on all messages, unless one of the same requirement is
-  /// stored.
+  /// Stores the first violation of each requirement that all messages must meet; ignores further
+  /// violations of the same requirement.
   void record_violation(const std::string& id, const std::string& detail);
   const std::map<std::string, std::string>& violations() const { return violations_; }
   std::uint64_t received_sample_count() const { return samples_received_; }
   /// Returns the number of samples in which an encoder was valid.
   std::uint64_t valid_sample_count(std::size_t encoder) const { return valid_samples_[encoder]; }
   std::uint64_t received_frame_count() const { return decoder_.counters().good; }
-  /// Returns the largest delay that this computer caused since begin(). The unit is not responsible
-  /// for this delay.
+  /// Returns the largest delay that this computer, not the unit, has caused since the last call of
+  /// begin().
   Nanoseconds host_delay_max() const { return lateness_; }
   /// Switches the output off and trips the unit. Returns false if the unit does not confirm it.
   bool finish();

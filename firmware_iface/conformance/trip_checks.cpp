@@ -56,13 +56,13 @@ Measurement ttl_counts_from_sample(TestHost& host) {
     // Latches are rounded to microseconds.
     expect(static_cast<double>(*elapsed_us) >= 1e3 * ttl_ms - 1.0 &&
                static_cast<double>(*elapsed_us) < 1e3 * ttl_ms + period_us - 0.5,
-           "a time to live of {} ms ends {} ms after the latch of the sample answered; expected is "
-           "the first sample from {} ms on, one every {} ms",
+           "a time to live of {} ms ends {} ms after the latch of the sample answered; "
+           "expected is the first sample from {} ms on, one every {} ms",
            ttl_ms, format_value(elapsed_ms), ttl_ms, format_value(period_us * 1e-3));
     return {elapsed_ms, "ms", "with ttl_ms " + std::to_string(ttl_ms)};
   }
-  throw CheckFailed{"of " + std::to_string(kTries) +
-                    " COMMANDs that answer a sample some ticks old none was accepted"};
+  throw CheckFailed{"none of " + std::to_string(kTries) +
+                    " COMMANDs that answer a sample some ticks old was accepted"};
 }
 
 // The COMMANDs answer sample 0, which is too old, superseded and expired. So a unit that violates

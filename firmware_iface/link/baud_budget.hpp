@@ -19,9 +19,9 @@ struct LinkTraffic {
 /// Capacity of a serial line and the capacity that the periodic traffic needs, in the busier
 /// direction (from the unit to the host).
 struct BaudBudget {
-  /// Size of one SAMPLE frame plus the INERTIAL frame after it, with stuffing and delimiters. A
-  /// rare INERTIAL frame is included too, because both frames must be sent before the next sample
-  /// is due.
+  /// Size of one SAMPLE frame plus the INERTIAL frame after it, with stuffing and delimiters. An
+  /// INERTIAL frame that is sent only rarely counts too, because both frames must be sent before
+  /// the next sample is due.
   int frame_size_bytes = 0;
   double available_bytes_per_s = 0.0;  ///< at 10 bits per byte
   double needed_bytes_per_s = 0.0;

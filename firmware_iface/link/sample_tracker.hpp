@@ -32,8 +32,8 @@ class EncoderUnwrapper {
         mask_((std::int64_t{1} << bits) - 1),
         modulus_(is_signed_ ? mask_ + 1 : std::int64_t{modulus}) {}
 
-  /// Adds a transmitted count, sign-extended. Returns false, with counts() unchanged, if the count
-  /// is not below the modulus.
+  /// Adds a transmitted count that was sign-extended. Returns false, with counts() unchanged, if
+  /// the count is not below the modulus.
   bool update(std::int32_t counts_sent) noexcept {
     const std::int64_t low = counts_sent & mask_;
     if (low >= modulus_) return false;

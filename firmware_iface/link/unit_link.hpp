@@ -124,7 +124,8 @@ class UnitLink {
   /// Sends a command that sets the motor output to zero and trips the unit (FAULT_HOST).
   bool write_trip_command() noexcept;
 
-  /// Requests that the unit clears its trip. The exchange of messages continues in read_sample.
+  /// Requests that the unit clears its trip. Later calls of read_sample process the further
+  /// messages of this request.
   void request_trip_clear() noexcept;
   ClearTripState trip_clear_state() const noexcept { return clear_state_; }
 

@@ -160,8 +160,8 @@ Result<Descriptor> claim_link(const fs::path& link) {
   }
   if (claim.is_open() && errno == EADDRINUSE) {
     return Error{ErrorCode::kPortBusy, link.string() +
-                                           ": is in use by another rigcal-sim; end that one, or "
-                                           "choose another path"};
+                                           ": is in use by another rigcal-sim; "
+                                           "end that one, or choose another path"};
   }
   return Error{ErrorCode::kPortFailed, link.string() + ": " + describe_errno(errno)};
 }
@@ -174,10 +174,9 @@ Status clear_link(const fs::path& link) {
   const bool left_behind =
       fs::is_symlink(status) && fs::read_symlink(link, error).parent_path() == kPseudoTerminals;
   if (!left_behind) {
-    return Error{ErrorCode::kPortBusy,
-                 link.string() +
-                     ": exists already and is not a link of rigcal-sim; choose another "
-                     "path"};
+    return Error{
+        ErrorCode::kPortBusy,
+        link.string() + ": exists already and is not a link of rigcal-sim; choose another path"};
   }
   fs::remove(link, error);
   return success();

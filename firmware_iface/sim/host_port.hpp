@@ -8,7 +8,7 @@
 
 namespace firmware_iface::sim {
 
-/// The unit's side of a connection to a host, which may connect and disconnect.
+/// The unit's end of a connection to a host. The host may connect and disconnect.
 class HostConnection {
  public:
   HostConnection() = default;

@@ -36,7 +36,7 @@ inline Vector3 rotate_vector(const Vector3& a, const Vector3& turn) {
              scale_vector((1.0 - std::cos(angle)) * dot(axis, a), axis));
 }
 
-/// Returns gravity (0, −g, 0) [m/s²], rotated by a rotation vector.
+/// Returns the gravity vector (0, −g, 0) [m/s²], rotated by a rotation vector.
 inline Vector3 tilted_gravity(double g, const Vector3& tilt) {
   return rotate_vector({0.0, -g, 0.0}, tilt);
 }
@@ -104,7 +104,7 @@ class UnitPlant {
   virtual int joint_count() const = 0;
   virtual const JointState& state() const = 0;
 
-  /// Returns the angle that the encoder of a joint reads, which can lag behind the joint.
+  /// Returns the angle that the encoder of a joint reads. It can lag behind the angle of the joint.
   virtual double encoder_angle(int joint) const {
     return state().angle_rad[static_cast<std::size_t>(joint)];
   }
@@ -117,7 +117,7 @@ class UnitPlant {
   /// cause.
   virtual BodyMotion compute_body_motion(int joint, const MotorArray& command) const = 0;
 
-  /// Holds all joints at rest, as by a hand, or releases the joints.
+  /// Holds all joints at rest, like a hand, or releases all joints.
   virtual void set_held_by_hand(bool held) = 0;
   virtual bool is_held_by_hand() const = 0;
 

@@ -39,8 +39,8 @@ class UnitSimulation final : private UnitOutputListener {
   /// Advances unit and line to `now`.
   void advance_to(Nanoseconds now) noexcept;
 
-  /// Returns the time of the next event: an event of the unit, or the arrival of a byte at either
-  /// end of the line.
+  /// Returns the time of the next event: an event of the unit, or the arrival of a byte at the
+  /// host's end or the unit's end of the line.
   Nanoseconds next_event_time() const noexcept;
 
   /// Returns the time at which a reader at the host's end should read again: the end of the next

@@ -15,8 +15,8 @@
 
 namespace firmware_iface::sim {
 
-/// Probabilities of random faults inside the simulated unit, which are generated from `seed`. With
-/// all probabilities 0 there are no faults.
+/// Probabilities of random faults inside the simulated unit. The random faults are generated from
+/// `seed`. With all probabilities 0 there are no faults.
 struct UnitFaults {
   std::uint64_t seed = 1;
   double channel_dropout = 0.0;  ///< probability per tick that a channel becomes invalid
@@ -132,7 +132,7 @@ class SimulatedUnit {
   /// Advances unit and rig to a time.
   void advance_to(Nanoseconds now) noexcept;
 
-  /// Returns the time of the unit's next event.
+  /// Returns the time of the next event inside the simulated unit.
   Nanoseconds next_event_time() const noexcept;
 
   /// Restarts the unit, as after a watchdog reset or a loss of power.

@@ -11,8 +11,8 @@
 
 namespace firmware_iface {
 
-/// Probabilities of random faults of a simulated line, which are generated from `seed`. With all
-/// probabilities 0 the line is perfect.
+/// Probabilities of random faults of a simulated line. The random faults are generated from `seed`.
+/// With all probabilities 0 the line is perfect.
 struct LineFaults {
   std::uint64_t seed = 1;
   double frame_lost = 0.0;        ///< per frame (per push)

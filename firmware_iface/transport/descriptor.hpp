@@ -38,8 +38,8 @@ IoStatus wait_until_readable(int fd, Nanoseconds deadline) noexcept;
 /// Kind of a file descriptor. Writing to a closed socket raises no SIGPIPE.
 enum class DescriptorKind { kTerminal, kSocket };
 
-/// Read from and write to a non-blocking file descriptor, as Transport::read_some and
-/// Transport::write do.
+/// Read from, or write to, a non-blocking file descriptor, with the results of Transport::read_some
+/// and Transport::write.
 IoResult read_descriptor(int fd, std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept;
 IoResult write_descriptor(int fd, DescriptorKind kind,
                           std::span<const std::uint8_t> bytes) noexcept;

@@ -104,10 +104,9 @@ Error open_error(const std::string& path, sp_return result) {
     case EBUSY:
       return {ErrorCode::kPortBusy, path + ": another program has it open exclusively"};
     case EACCES:
-      return {ErrorCode::kPortFailed,
-              path +
-                  ": permission denied; join its group: sudo usermod -aG dialout $USER, then "
-                  "log in again"};
+      return {ErrorCode::kPortFailed, path +
+                                          ": permission denied; join its group: "
+                                          "sudo usermod -aG dialout $USER, then log in again"};
     default:
       return {ErrorCode::kPortFailed, path + ": " + describe_errno(error_number)};
   }

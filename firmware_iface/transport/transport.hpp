@@ -26,7 +26,7 @@ struct IoResult {
   std::size_t size_bytes = 0;  ///< bytes read or written, for any status
 };
 
-/// Description of an open transport and of the timing settings that were granted.
+/// Description of an open transport, with the timing settings that the system granted.
 struct TransportReport {
   std::string description;              ///< e.g. "serial port /dev/ttyUSB0, 921600 baud, 8N1"
   std::optional<int> baud_rate;         ///< of the line; empty if no baud rate limits it
@@ -47,7 +47,7 @@ class Transport {
   virtual Nanoseconds now() const noexcept = 0;
 
   /// Waits until at least one byte is available or `deadline` (absolute, in terms of now()) has
-  /// passed, and reads the available bytes. With a deadline in the past it only polls.
+  /// passed, and reads the available bytes. With a deadline in the past, it only polls.
   virtual IoResult read_some(std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept = 0;
 
   /// Passes bytes to the line without waiting. If not all bytes are accepted (status kTimeout), the

@@ -58,7 +58,7 @@ const NumberRange* find_range(const google::protobuf::FieldDescriptor& field,
 /// data do not determine the number, because results control nothing.
 bool is_result_message(const google::protobuf::Descriptor& message);
 
-/// One step on the path from a message to a number in it.
+/// One step of the path that leads from a message to a number inside this message.
 struct FieldStep {
   const google::protobuf::FieldDescriptor* field;
   int index;  ///< index in a repeated field; −1 for any other field

@@ -49,8 +49,8 @@ class FrameDecoder {
   /// @param limits one entry for each type that is accepted; other types fail
   explicit FrameDecoder(std::vector<FrameLimit> limits);
 
-  /// Adds received bytes and appends the completed frames to `frames`, also frames that were
-  /// completed before a failure.
+  /// Adds received bytes, and appends the frames that they complete to `frames`, including frames
+  /// before a failure.
   Status feed(std::span<const std::uint8_t> bytes, std::vector<Frame>& frames);
 
   /// Returns whether the last received byte was the end of a frame, so that the stream can end

@@ -5,8 +5,8 @@
 
 namespace notation {
 
-/// Returns evenly spaced axis ticks within [low, high]. Their spacing is 1, 2 or 5 times a power of
-/// ten, and at least (high − low) / count_max.
+/// Returns the positions of evenly spaced axis ticks within [low, high]. Their spacing is 1, 2 or 5
+/// times a power of ten, and at least (high − low) / count_max.
 std::vector<double> choose_axis_ticks(double low, double high, int count_max);
 
 /// Labels of an axis's ticks.

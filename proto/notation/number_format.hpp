@@ -17,7 +17,8 @@ bool needs_no_exponent(double size, int decimals);
 /// with a mantissa of at least 1.
 int engineering_exponent(double size);
 
-/// Returns the exponent of the first digit of a positive number rounded to `digits` digits.
+/// Returns the power of ten of the first digit of a positive number that is rounded to `digits`
+/// digits.
 int leading_exponent(double size, int digits);
 
 /// Returns an exponent as text, such as "e-6"; empty for 0.
@@ -66,8 +67,8 @@ MeasuredText format_measured(double value, double standard_deviation);
 /// Formats a value with its standard deviation: "396.01e-6 ± 0.23e-6".
 std::string format_with_deviation(double value, double standard_deviation);
 
-/// Common format for several numbers of one measured quantity: the exponent and decimals that
-/// `format_measured` chooses for the quantity's value and standard deviation.
+/// Common format for several numbers that belong to one measured quantity: the exponent and
+/// decimals that `format_measured` chooses for the quantity's value and standard deviation.
 class QuantityFormat {
  public:
   QuantityFormat(double value, double standard_deviation);
@@ -80,8 +81,8 @@ class QuantityFormat {
   /// not suit this exponent gets its own.
   std::string number(double number, int digits = 4) const;
 
-  /// Formats a number with the fewest digits that parse to the same number, and with an exponent as
-  /// in number().
+  /// Formats a number with the fewest digits that parse to the same number, and with the exponent
+  /// that number() would use.
   std::string exact(double number) const;
 
   /// Formats another standard deviation of the quantity: two digits, "inf" or "-".

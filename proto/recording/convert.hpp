@@ -22,7 +22,7 @@ void to_message(const Event& event, rigcal::v1::Event& message);
 void to_message(const ClockFit& fit, rigcal::v1::ClockFit& message);
 void to_message(const LoopStats& stats, rigcal::v1::LoopStats& message);
 
-/// Protobuf message type of a struct: MessageOf<Sample> is rigcal::v1::Sample.
+/// Protobuf message type that corresponds to a struct: MessageOf<Sample> is rigcal::v1::Sample.
 template <typename Plain, typename Message>
 Message type_of_message(void (*)(const Plain&, Message&));
 template <typename Plain>

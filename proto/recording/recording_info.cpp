@@ -159,8 +159,8 @@ void append_quality(const RecordingInfo& info, std::string& text) {
   }
   if (info.loop) {
     append_line(text,
-                "loop        sample jitter 99 % below {:.0f} µs, longest {:.0f} µs; {} periods "
-                "without a sample, {} skipped",
+                "loop        sample jitter 99 % below {:.0f} µs, longest {:.0f} µs; "
+                "{} periods without a sample, {} skipped",
                 info.loop->wakeup_us_p99, info.loop->wakeup_us_max, info.loop->link_timeouts,
                 info.loop->skipped_periods);
   }

@@ -191,8 +191,9 @@ Result<RecordingScan> scan(const InputFile& file, Decoder& decoder) {
                  "an MCAP file, but not a recording of this program: metadata record \"" +
                      std::string(kHeaderMetadata) + "\" with format_version " +
                      std::string(kFormatVersion) +
-                     " is missing or damaged; give what rigcal-daq recorded, an undamaged copy of "
-                     "it, a ROS 2 bag with sensor_msgs/msg/JointState, or the data as CSV"};
+                     " is missing or damaged; "
+                     "give what rigcal-daq recorded, an undamaged copy of it, "
+                     "a ROS 2 bag with sensor_msgs/msg/JointState, or the data as CSV"};
   }
   decoder.scan().container = std::move(container.value());
   return std::move(decoder.scan());

@@ -46,8 +46,8 @@ struct RecordingScan {
 ///     error
 Result<RecordingScan> scan_recording(const InputFile& file, RecordingVisitor& visitor);
 
-/// Checks all content of a recording as scan_recording does, without a visitor. Memory use does not
-/// depend on its length.
+/// Checks all content of a recording like scan_recording, but without a visitor. Memory use does
+/// not depend on its length.
 Result<RecordingScan> check_recording(const InputFile& file);
 
 /// A whole recording in memory.

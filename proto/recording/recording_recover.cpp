@@ -47,8 +47,8 @@ Event interruption_event(const RecordingHeader& header, const std::optional<Samp
   event.kind = driving ? EventKind::kTrip : EventKind::kOperator;
   event.name = kInterruptedEvent;
   event.text = "The recorder ended here without finishing the recording; ";
-  event.text += driving ? "the unit was driving; without commands it switches its output off "
-                          "within " +
+  event.text += driving ? "the unit was driving; "
+                          "without commands it switches its output off within " +
                               ttl_text(header) + "."
                         : "the unit was not driving.";
   event.sequence = last ? last->sequence : 0;

@@ -8,7 +8,7 @@
 
 namespace proto {
 
-/// Name of the event for a run whose end was not recorded.
+/// Name of the event that marks a run whose end was not recorded.
 inline constexpr const char* kInterruptedEvent = "interrupted";
 
 /// Returns the event that is appended to a recording whose end was not recorded, e.g. after a

@@ -14,9 +14,9 @@
 
 namespace proto {
 
-/// Rules for the content of a recording, shared by writer, service and reader. Each of these
-/// accepts only messages that satisfy the rules, so that the others can store and read the
-/// messages.
+/// Rules for the content of a recording, shared by writer, service and reader. Writer, service and
+/// reader accept only messages that satisfy the rules, so that each of them can process the
+/// messages of the others.
 
 /// Upper limits of sample numbers and of times of the unit's clock [µs]. Below them a double
 /// distinguishes neighbouring integers. At 1 kHz, sample numbers suffice for 285 000 years.
@@ -28,8 +28,8 @@ inline constexpr std::int64_t kDeviceTimeMax_us = std::int64_t{1} << 53;
 inline constexpr double kTimeMax_s = 1e9;
 inline constexpr std::int64_t kEpochMax_unix_ns = 8'000'000'000'000'000'000;
 
-/// Reason why a recording cannot contain a message or header, as a clause; nullopt if the message
-/// or header is allowed.
+/// Reason why a recording cannot contain a certain message or header, as a clause of a sentence;
+/// nullopt if the recording can contain it.
 using RuleViolation = std::optional<std::string>;
 
 /// Returns whether a recording can contain these names of joints, motors or sensors: at most
@@ -57,7 +57,7 @@ std::string command_unit(const RecordingHeader& header, std::size_t motor);
 RuleViolation find_violation(const RecordingHeader& header);
 RuleViolation find_epoch_violation(std::int64_t epoch_unix_ns);
 
-/// Numbers of channels, motors and sensors in a recording.
+/// Number of channels, number of motors and number of sensors in a recording.
 struct RecordingShape {
   std::size_t joints = 0;
   std::size_t inertial_sensors = 0;
@@ -75,10 +75,11 @@ class RecordingRules {
   explicit RecordingRules(const RecordingShape& shape) : shape_(shape) {}
   explicit RecordingRules(std::size_t joints) : shape_{.joints = joints} {}
 
-  /// Returns the rule that a sample violates. Each sample must be later than the last accepted one.
+  /// Returns the rule that a sample violates, if any. Each sample must be later than the last
+  /// accepted sample.
   RuleViolation take(const Sample& sample);
-  /// Returns the rule that a reading violates. Each reading must be later than the last reading of
-  /// the same sensor.
+  /// Returns the rule that a reading violates, if any. Each reading must be later than the last
+  /// reading of the same sensor.
   RuleViolation take(const InertialReading& reading);
   RuleViolation take(const Command& command) const;
   RuleViolation take(const Gap& gap) const;

@@ -153,7 +153,8 @@ struct RecordingHeader {
   /// Inertial sensors: at most kInertialCountMax names without commas.
   std::vector<std::string> inertial_sensors{};
   std::int64_t epoch_unix_ns = 0;  ///< host time of timestamp zero
-  /// Other entries, by name: rig, scenario, seed, firmware, configuration_hash, version, ...
+  /// Other entries of the header, by name: rig, scenario, seed, firmware, configuration_hash,
+  /// version, ...
   std::map<std::string, std::string> facts{};
 };
 

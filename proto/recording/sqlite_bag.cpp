@@ -95,8 +95,8 @@ class BagDatabase {
 
   [[noreturn]] void refuse() const {
     throw InputError(path_ +
-                     ": is not a ROS 2 bag with the tables \"topics\" and \"messages\", or "
-                     "is damaged; convert it with ros2 bag convert");
+                     ": is not a ROS 2 bag with the tables \"topics\" and \"messages\", "
+                     "or is damaged; convert it with ros2 bag convert");
   }
 
   std::string path_;

@@ -13,7 +13,7 @@ struct evp_md_ctx_st;
 
 namespace proto {
 
-/// Computes a name for content that is added in parts, from the content's SHA-256 hash.
+/// Computes a name for content from its SHA-256 hash. The content can be added in parts.
 class ContentHash {
  public:
   ContentHash();
@@ -36,7 +36,7 @@ class ContentHash {
   evp_md_ctx_st* context_;
 };
 
-/// Returns the name of the content with this SHA-256, see ContentHash::text.
+/// Returns the name of the content that has this SHA-256 hash (see ContentHash::text).
 std::string name_of_sha256(const std::string& sha256);
 
 /// Returns the id of an upload to the service (see OpenUpload in proto/service.proto) for content

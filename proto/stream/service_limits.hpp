@@ -32,8 +32,8 @@ inline constexpr std::size_t kFilePartSizeMax = 1u << 20;
 const std::vector<FrameLimit>& service_request_limits();
 const std::vector<FrameLimit>& service_reply_limits();
 
-/// Return one word for the state of a session or job: "open", "queued", ...; "unreadable" for an
-/// unknown value.
+/// Return a single word for the state of a session or job: "open", "queued", ...; "unreadable" for
+/// an unknown value.
 std::string state_name(rigcal::v1::SessionState state);
 std::string state_name(rigcal::v1::JobState state);
 

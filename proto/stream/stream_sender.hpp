@@ -68,10 +68,11 @@ class StreamSender {
   ///     passed again later.
   Status on_reply(const rigcal::v1::StreamReply& reply, Nanoseconds now);
 
-  /// Returns whether it is time to connect, or to reconnect.
+  /// Returns whether the owner should connect or reconnect to the service now.
   bool wants_connection(Nanoseconds now) const;
 
-  /// Returns whether the connection must be closed: the service is silent or violates the protocol.
+  /// Returns whether the owner must close the connection, because the service is silent or violates
+  /// the protocol.
   bool wants_disconnect(Nanoseconds now) const;
 
   /// Returns the next frame to write, with its length prefix; empty if there is nothing to send or

@@ -115,8 +115,9 @@ SerialMonitorText convert_serial_monitor(std::string_view text) {
     found.table += rest;
     if (!reader.is_unfinished()) found.table += '\n';
   }
-  found.assumption = has_clock ? "serial monitor whose times of receipt are not used"
-                               : "serial monitor with the times of receipt as first column";
+  found.assumption = has_clock
+                         ? "text of a serial monitor, without its times of receipt"
+                         : "text of a serial monitor, with the times of receipt as first column";
   return found;
 }
 
@@ -335,11 +336,11 @@ class RowReader {
     if (number && number->notation == CellNotation::kMissing) {
       const bool may_be_allowed = requests_[i].missing == MissingCells::kForbiddenByRigFile;
       return add_fault(
-          row, who + (shown.empty() ? "an empty cell" : "\"" + shown + "\"") +
-                   " instead of a number; remove the row (it then counts as a gap)" +
-                   (may_be_allowed
-                        ? ", or write allow_missing: true for an angle that was not measured"
-                        : ""));
+          row,
+          who + (shown.empty() ? "an empty cell" : "\"" + shown + "\"") +
+              " instead of a number; remove the row (it then counts as a gap)" +
+              (may_be_allowed ? ", or write allow_missing: true for an angle that was not measured"
+                              : ""));
     }
     if (const std::string why = describe_ambiguous_time(cell); !why.empty()) {
       return add_fault(row, who + why);

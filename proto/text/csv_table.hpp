@@ -8,7 +8,7 @@
 
 namespace proto {
 
-/// Meaning of an empty cell, or "nan", in a column.
+/// Meaning of a cell of a column that is empty or contains "nan".
 enum class MissingCells {
   kForbidden,           ///< an error
   kForbiddenByRigFile,  ///< an error that allow_missing: true in the rig file avoids
@@ -29,7 +29,7 @@ struct ColumnRequest {
   CellKind kind = CellKind::kNumber;
 };
 
-/// A row or a cell of a table that cannot be read. The values of the row are NaN.
+/// A row or a cell of a table that cannot be read. All values of the row are then NaN.
 struct CsvFault {
   int row = 0;
   std::string message;   ///< "FILE:LINE:FIELD: what; what to do"
@@ -49,8 +49,8 @@ struct CsvTable {
   std::vector<CsvFault> faults = {};
   int first_row = 0;  ///< index of the first row among all rows of the file
 
-  /// Name of each requested column in a file without lines, such as "variable 'theta'"; empty for
-  /// CSV.
+  /// Name of each requested column for messages, such as "variable 'theta'", if the file has no
+  /// lines of text; empty for CSV.
   std::vector<std::string> sources = {};
 
   int row_count() const { return static_cast<int>(lines.size()); }
@@ -95,7 +95,8 @@ CsvTable read_csv(const std::string& path, std::string_view text,
 /// cell without a finite number, TextColumnError for a column that begins with a word.
 void require_no_fault(const CsvTable& table);
 
-/// Keeps the rows with these indices, in this order. Removes all other rows, with their faults.
+/// Keeps the rows with the given indices, in the given order. Removes all other rows and their
+/// faults.
 void keep_rows(const std::vector<std::size_t>& rows, CsvTable& table);
 
 /// Reads the requested columns like `read_csv`.

@@ -57,7 +57,7 @@ void write_file(const std::string& path, std::string_view contents);
 ///     folder or a dangling link, or lies in a folder that does not exist or is not writable
 void check_output_file(const std::string& output, const std::vector<std::string>& inputs);
 
-/// Rejects an output file that exists, unless `may_overwrite`. A device, a pipe or an open
+/// Rejects an output file that exists, unless `may_overwrite` is true. A device, a pipe or an open
 /// descriptor is always accepted.
 /// @throws InputError
 void check_overwriting(const std::string& output, bool may_overwrite);

@@ -11,7 +11,7 @@ namespace proto {
 /// Returns a text without blanks, tabs and carriage returns at its ends.
 std::string_view trim_blanks(std::string_view text);
 
-/// Returns the content of a table cell without blanks and quotes around it.
+/// Returns the content of a table cell, without the blanks and quotes around it.
 std::string_view unquote_cell(std::string_view cell);
 
 /// Splits a line of a table into cells. Delimiters within quotes are text; a quote that never

@@ -222,8 +222,8 @@ std::string explain(const Descriptor& root, const std::string& text, const First
   const std::string& error = fault.message();
   if (const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
       first != std::string::npos && text[first] == '<') {
-    return "this is XML; rigcal import FILE --out rig.textproto converts a robot description "
-           "(URDF, MJCF)";
+    return "this is XML; "
+           "rigcal import FILE --out rig.textproto converts a robot description (URDF, MJCF)";
   }
   std::string advice = advise_ending(text, fault);
   if (advice.empty()) advice = advise_fields(root, error, path);

@@ -112,8 +112,8 @@ Result<std::string> read_peer_name(const SSL* session) {
   return Error{ErrorCode::kUnsupported,
                "the certificate of this client has " + std::to_string(names.size()) +
                    " common names" + listed +
-                   ", but the service identifies a client by one common name; use a certificate "
-                   "with one CN that is not empty"};
+                   ", but the service identifies a client by one common name; "
+                   "use a certificate with one CN that is not empty"};
 }
 
 void require_peer_host(SSL* session, const std::string& host) {

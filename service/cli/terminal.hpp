@@ -19,7 +19,7 @@ TerminalSize terminal_size(int descriptor);
 /// Shortens a UTF-8 text to a number of columns and replaces the removed part by "…".
 std::string shorten_to_width(const std::string& text, int columns);
 
-/// Meaning of the first line of a text, shown as its colour.
+/// Meaning of the first line of a text, which determines the colour of this line.
 enum class TextTone { kPlain, kGood, kDoubtful, kBad };
 
 /// Formats text for a terminal: wraps lines to the width, prints headings ("Findings:") in bold,
@@ -33,7 +33,8 @@ std::string format_for_terminal(const std::string& text, TextTone first, int col
 /// NO_COLOR is set or TERM is "dumb"). Other outputs get the text unchanged.
 void print_text(const std::string& text, TextTone first = TextTone::kPlain);
 
-/// Default time limit of a command that uses the estimator, that of a job of the service.
+/// Default time limit of a command that uses the estimator. It equals the time limit of a job of
+/// the service.
 inline constexpr double kTimeLimitDefault = 3600.0;  // [s]
 
 /// Flag that becomes true at the first Ctrl-C during the lifetime of this object, or when a time

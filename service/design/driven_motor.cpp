@@ -57,8 +57,8 @@ int find_driven_joint(const Rig& rig, const std::string& name) {
   }
   if (names.empty()) {
     throw proto::InputError(rig.path +
-                            ": has no motor, so there is no command to design; record a release "
-                            "(configs/scenario-release.textproto)");
+                            ": has no motor, so there is no command to design; "
+                            "record a release (configs/scenario-release.textproto)");
   }
   if (found < 0) {
     throw proto::InputError("--motor " + name + ": the rig has no such motor. Use one of " +
@@ -84,8 +84,9 @@ daq::CommandLimits find_command_limits(const Rig& rig, int joint, double command
   if (command_max > 0.0) limits.command_max = command_max;
   if (!std::isfinite(limits.command_max)) {
     throw proto::InputError(rig.path +
-                            ": has no command limit. Write control_max in the motor or safety { "
-                            "command_max: ... }, or give --command-max");
+                            ": has no command limit. "
+                            "Write control_max in the motor or safety { command_max: ... "
+                            "}, or give --command-max");
   }
   return limits;
 }
@@ -107,8 +108,8 @@ std::string describe_weak_motor(const Rig& rig, int joint, double command_max) {
 
 std::string list_motion_remedies(const Rig& rig) {
   return "Raise command_max (" + rig.path +
-         ", safety or control_max, or --command-max), widen the motion limits of the rig file, or "
-         "lengthen --duration";
+         ", safety or control_max, or --command-max), widen the motion limits of the rig file, "
+         "or lengthen --duration";
 }
 
 TestPushRun make_test_push_run(const Rig& rig, int joint, double command, double motion_share,
@@ -181,8 +182,9 @@ std::string describe_missing_motion(const Rig& rig, int joint,
       ". ";
   const std::string weak = describe_weak_motor(rig, joint, command);
   if (!weak.empty()) return observed + weak + "Larger commands are needed";
-  return observed + "By the present parameter values, such commands move the joint. Check the "
-                    "motor's supply and wiring, brakes and clamps, and these values";
+  return observed +
+         "By the present parameter values, such commands move the joint. "
+         "Check the motor's supply and wiring, brakes and clamps, and these values";
 }
 
 }  // namespace service

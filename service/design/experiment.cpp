@@ -141,8 +141,8 @@ class Designer {
     }
     if (precisions_.empty()) {
       throw proto::InputError(
-          "no free parameter has a meaningful relative precision. Name the parameters to estimate "
-          "with --for NAME:PRECISION");
+          "no free parameter has a meaningful relative precision. "
+          "Name the parameters to estimate with --for NAME:PRECISION");
     }
   }
 
@@ -150,9 +150,8 @@ class Designer {
     result_.notes.insert(result_.notes.begin(), input_.notes.begin(), input_.notes.end());
     if (!input_.is_estimated) {
       result_.notes.push_back(
-          "without a calibration result, free parameters without a prior are assumed to have a "
-          "standard "
-          "deviation of " +
+          "without a calibration result, "
+          "free parameters without a prior are assumed to have a standard deviation of " +
           format_number(100.0 * estimator::kUnknownRelativeDeviation) +
           " % of their values. After the first calibration, add --after RESULT.json");
     }
@@ -163,8 +162,8 @@ class Designer {
       throw InfeasibleExperiment(
           "the parameters are too uncertain: no plan is sure to stay within the rig's limits (" +
           input_.rig.path +
-          ", safety) and to move the rig as predicted. Calibrate with a "
-          "recording of small motion first, and add --after RESULT.json");
+          ", safety) and to move the rig as predicted. "
+          "Calibrate with a recording of small motion first, and add --after RESULT.json");
     }
     if (!result_.cancelled) check_precision();
     result_.draws = kDraws;
@@ -221,8 +220,9 @@ class Designer {
     if (request_.kind) kinds = {*request_.kind};
     if (kinds.front() == CommandKind::kSwingUp && !swing_up) {
       throw proto::InputError(
-          "--kind swing-up: the rig has no pendulum to swing up (a rotary joint without a motor "
-          "that hangs at zero and has its own encoder). Leave out --kind");
+          "--kind swing-up: "
+          "the rig has no pendulum to swing up (a rotary joint without a motor that hangs at zero "
+          "and has its own encoder). Leave out --kind");
     }
     const double mode_hz = fastest_mode();
     const auto begin = Clock::now();
@@ -248,12 +248,13 @@ class Designer {
     }
     if (candidates_.empty() && !is_stopped()) {
       const std::string weak = weak_motor();
-      throw InfeasibleExperiment(
-          weak.empty() ? "no plan stays within the rig's limits (" + input_.rig.path +
-                             ", safety) for all likely parameter values. Widen the limits, "
-                             "shorten --duration, or calibrate first and add --after RESULT.json"
-                       : "no run within the command limit moves the rig. " + weak +
-                             list_motion_remedies(input_.rig));
+      throw InfeasibleExperiment(weak.empty()
+                                     ? "no plan stays within the rig's limits (" + input_.rig.path +
+                                           ", safety) for all likely parameter values. "
+                                           "Widen the limits, shorten --duration, "
+                                           "or calibrate first and add --after RESULT.json"
+                                     : "no run within the command limit moves the rig. " + weak +
+                                           list_motion_remedies(input_.rig));
     }
   }
 

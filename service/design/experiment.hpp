@@ -63,7 +63,7 @@ struct DesignInput {
   /// Whether a calibration result gives values and standard deviations; without such a result, the
   /// values of the rig file may be far off.
   bool is_estimated = false;
-  /// Where `recordings` are, if a result gives them in addition to parameter values.
+  /// Files of `recordings`, if a result lists them in addition to parameter values.
   std::vector<RecordingSource> sources = {};
   Eigen::VectorXd noise;    ///< standard deviation of each encoder's noise [rad or m]
   Eigen::VectorXd quantum;  ///< one count if quantization dominates the noise, else 0 [rad or m]
@@ -126,8 +126,8 @@ struct DesignedExperiment {
   std::vector<std::string> notes;
 };
 
-/// Exception for an experiment that would not measure what was requested. The message contains the
-/// reason and remedies.
+/// Exception that is thrown if the best experiment would not measure the requested parameters. The
+/// message contains the reason and remedies.
 class InfeasibleExperiment : public proto::InputError {
  public:
   using proto::InputError::InputError;

@@ -73,7 +73,8 @@ struct CommandShape {
   int pulses = 0;                        ///< number of adjacent pulses over the whole duration
   double rate = 0.0;                     ///< sampling rate of the pulses [Hz]
   SwingUpProperties swing_up = {};       ///< properties of the rig, for CommandKind::kSwingUp
-  /// Position feedback beside the other kinds of command; unset: the driven joint has no encoder.
+  /// Position feedback that is added to the motor command; unset if the driven joint has no
+  /// encoder.
   std::optional<FeedbackProperties> feedback = {};
   int motor = 0;  ///< index of the driven joint
 };

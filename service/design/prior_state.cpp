@@ -82,8 +82,8 @@ void find_recordings(const StoredResult& stored, DesignInput& input) {
   } catch (const proto::InputError& missing) {
     input.notes.push_back(
         "a recording of " + stored.file + " cannot be read again (" + missing.what() +
-        "), so only the covariance of the result is used. A calibration of all recordings "
-        "together can be less precise than predicted");
+        "), so only the covariance of the result is used. "
+        "A calibration of all recordings together can be less precise than predicted");
   }
 }
 
@@ -93,8 +93,9 @@ ParameterValues read_physical_values(const std::string& path) {
   ParameterValues values = read_parameter_values(path);
   if (values.kind != estimator::EstimateKind::kShadow) return values;
   throw proto::InputError(path +
-                          ": contains shadow parameters of a SPOOK simulator; experiment design "
-                          "needs physical parameters. Calibrate with --parameters physical");
+                          ": contains shadow parameters of a SPOOK simulator; "
+                          "experiment design needs physical parameters. "
+                          "Calibrate with --parameters physical");
 }
 
 /// Returns the prior standard deviations of the free parameters; infinite for parameters without
@@ -122,8 +123,8 @@ void add_result_recordings(const std::string& rig_path, const std::string& value
     input.sources = std::move(request.recordings);
   } catch (const proto::InputError& missing) {
     input.notes.push_back("the recordings of " + values + " cannot be read (" + missing.what() +
-                          "), so only its values are used; the next estimates do not use its "
-                          "information");
+                          "), so only its values are used; "
+                          "the next estimates do not use its information");
   }
 }
 

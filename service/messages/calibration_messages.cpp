@@ -8,15 +8,15 @@ using enum estimator::MessageCode;
 constexpr MessageRow kCalibrationRows[] = {
     {kLoadedLoop, "loaded-loop",
      "physical parameters cannot be estimated if friction in a closed loop grows with the bearing "
-     "load. The estimates are parameters of a SPOOK simulator at a time step of {step}, not of the "
-     "rig; fix r_mu and mu at zero to estimate physical parameters"},
+     "load. The estimates are parameters of a SPOOK simulator at a time step of {step}, "
+     "not of the rig; fix r_mu and mu at zero to estimate physical parameters"},
     {kParameterWithoutEffect, "parameter-without-effect",
-     "{parameter} has no effect on these recordings and was fixed at its initial value; fix it in "
-     "the rig file or record an experiment that excites it"},
+     "{parameter} has no effect on these recordings and was fixed at its initial value; "
+     "fix it in the rig file or record an experiment that excites it"},
     {kUnphysicalEstimate, "unphysical-estimate", "the estimate is not physical: {error}"},
     {kUnreproducedMotion, "unreproduced-motion",
-     "joint {joint}: the simulation does not reproduce the recording (unexplained: {share}). Check "
-     "the column's unit, sign and zero, and the rig's geometry, before using any estimate"},
+     "joint {joint}: the simulation does not reproduce the recording (unexplained: {share}). "
+     "Check the column's unit, sign and zero, and the rig's geometry, before using any estimate"},
     {kMotionShare, "motion-share", "{percent} % of the motion"},
     {kMultipleOfMotion, "multiple-of-motion", "many times the motion"},
     {kPriorConflict, "prior-conflict",
@@ -24,47 +24,51 @@ constexpr MessageRow kCalibrationRows[] = {
      "all other priors is {estimate:4}. They differ by {deviations:2} combined standard "
      "deviations, so the prior or the model is wrong"},
     {kContradiction, "contradiction",
-     "the recordings contradict the rig file: {parameter} is fixed at {fixed:4}, but the readings "
-     "fit {estimate}, and the fixed value shifts {moved} by {shift:2} standard deviations[; the "
-     "wrong value may instead be {alternatives}]; measure {parameter} again, or estimate it"},
+     "the recordings contradict the rig file: "
+     "{parameter} is fixed at {fixed:4}, but the readings fit {estimate}, "
+     "and the fixed value shifts {moved} by {shift:2} standard deviations[; "
+     "the wrong value may instead be {alternatives}]; measure {parameter} again, or estimate it"},
     {kMissingCrossAxis, "missing-cross-axis",
      "the {instrument} axes of sensor \"{sensor}\" have cross-axis sensitivity ({parameter} "
-     "{share})[, which shifts {moved} by {shift:2} standard deviations]; add cross_axis {{ "
-     "deviation_percent: 2 }} to its {instrument} {{ }}"},
+     "{share})[, which shifts {moved} by {shift:2} standard deviations]; "
+     "add cross_axis {{ deviation_percent: 2 }} to its {instrument} {{ }}"},
     {kProcessNoise, "process-noise",
-     "joint \"{joint}\": some accelerations are unexplained, equivalent to white noise of "
-     "{noise:2}; another friction law or a motor model may explain them"},
+     "joint \"{joint}\": "
+     "some accelerations are unexplained, equivalent to white noise of {noise:2}; "
+     "another friction law or a motor model may explain them"},
     {kInflatedForCorrelation, "correlated-residuals",
      "encoder \"{encoder}\": residuals of the simulation are correlated in time, so the model does "
      "not explain all of the motion; standard deviations were multiplied by {factor:2}"},
     {kUnresolvedSteps, "unresolved-steps",
      "stick and slip alternate too fast to be resolved in {count} of {steps} integration steps; "
-     "joints that stopped in such a step stayed at rest until its end. Use a shorter step, or less "
-     "friction that grows with the load"},
+     "joints that stopped in such a step stayed at rest until its end. "
+     "Use a shorter step, or less friction that grows with the load"},
     {kSimulationDiverged, "simulation-diverged",
-     "the simulation fit of the whole recording diverged, although the estimated states match the "
-     "readings: the recording is too long to predict the motion from its start. The estimates come "
-     "from the joint estimation of states and parameters; compare simulations on shorter "
-     "recordings"},
+     "the simulation fit of the whole recording diverged, "
+     "although the estimated states match the readings: "
+     "the recording is too long to predict the motion from its start. "
+     "The estimates come from the joint estimation of states and parameters; "
+     "compare simulations on shorter recordings"},
     {kUnpredictableMotion, "unpredictable-motion",
-     "the open-loop simulation diverges from the recording, so no simulation fit refined the "
-     "estimates. A long motion through the upright position cannot be predicted from its start: "
+     "the open-loop simulation diverges from the recording, "
+     "so no simulation fit refined the estimates. "
+     "A long motion through the upright position cannot be predicted from its start: "
      "compare simulations on shorter recordings"},
     {kUnpredictableSpookMotion, "unpredictable-motion",
-     "the open-loop simulation deviates from the recording by more than {limit}, so no simulation "
-     "fit refined the estimates. A long motion through the upright position cannot be predicted "
-     "from its start: calibrate on shorter recordings to compare simulations"},
+     "the open-loop simulation deviates from the recording by more than {limit}, "
+     "so no simulation fit refined the estimates. "
+     "A long motion through the upright position cannot be predicted from its start: "
+     "calibrate on shorter recordings to compare simulations"},
     {kUnidentifiableStates, "unidentifiable-states",
-     "the states are not identifiable at the final estimate, so standard deviations are "
-     "unavailable: check the recordings, or use better initial values"},
-    {kAtBound, "at-bound",
-     "{parameter} is at its {lower|lower|upper} bound {bound}; {optimum}"},
+     "the states are not identifiable at the final estimate, "
+     "so standard deviations are unavailable: check the recordings, or use better initial values"},
+    {kAtBound, "at-bound", "{parameter} is at its {lower|lower|upper} bound {bound}; {optimum}"},
     {kUnidentifiableAtBound, "unidentifiable-at-bound",
-     "the recordings do not identify the parameter at this bound; all other intervals assume this "
-     "value"},
+     "the recordings do not identify the parameter at this bound; "
+     "all other intervals assume this value"},
     {kOptimumBeyondBound, "optimum-beyond-bound",
-     "the best fit lies {excess:2} standard deviations beyond this bound, so the bound or the "
-     "model is wrong; all other intervals assume this value"},
+     "the best fit lies {excess:2} standard deviations beyond this bound, "
+     "so the bound or the model is wrong; all other intervals assume this value"},
     {kIntervalAtBound, "interval-at-bound",
      "the recordings also permit values up to {reach:2} away from the bound (95 %){is_alone|, "
      "which changes no other estimate by half a standard deviation|}[, which changes {changes:, "
@@ -76,23 +80,26 @@ constexpr MessageRow kCalibrationRows[] = {
      "its interval is computed from the profile likelihood: from "
      "{is_open_below|no limit found|}[{lower}] to {is_open_above|no limit found|}[{upper}] (95 %)"},
     {kAtFeasibilityBoundary, "at-feasibility-boundary",
-     "body \"{body}\": its inertia is at the boundary of physical consistency (the body is "
-     "{flat|flat|a rod} across ({x:2}, {y:2}, {z:2}) of its frame); all standard deviations assume "
-     "this boundary[; the best fit would have a second moment {excess:2} standard deviations below "
-     "zero{is_wrong|, so the model or a fixed value is wrong|}]"},
+     "body \"{body}\": "
+     "its inertia is at the boundary of physical consistency (the body is {flat|flat|a rod} across "
+     "({x:2}, {y:2}, {z:2}) of its frame); all standard deviations assume this boundary[; "
+     "the best fit would have a second moment {excess:2} standard deviations below zero{is_wrong|, "
+     "so the model or a fixed value is wrong|}]"},
     {kInconsistentInertia, "inconsistent-inertia",
      "the estimated moments of inertia of body \"{body}\" are not physically consistent for any "
      "value of the free moments; correct the fixed moments"},
     {kNearestInertia, "inconsistent-inertia",
-     "the estimated moments of inertia of body \"{body}\" are not physically consistent; the "
-     "nearest consistent moments ({moments:, } kg·m²) raise the whitened cost by {cost:2} after a "
-     "new fit of all other parameters (4 corresponds to two standard deviations)"},
+     "the estimated moments of inertia of body \"{body}\" are not physically consistent; "
+     "the nearest consistent moments ({moments:, } kg·m²) "
+     "raise the whitened cost by {cost:2} after a new fit of all other parameters (4 corresponds "
+     "to two standard deviations)"},
     {kParameterValue, "parameter-value", "{parameter} {value:4}"},
     {kHeldOutSensor, "held-out-sensor",
-     "{is_encoder|encoder |}\"{sensor}\" was held out: its readings are predicted with an RMSE of "
-     "{rmse} (its noise: {noise:2}[; {scatter} without a constant offset of {offset}, which the "
-     "other sensors hardly identify]){at_start|, with its own free parameters, which only it "
-     "identifies, at their initial values|}; {gain}"},
+     "{is_encoder|encoder |}\"{sensor}\" was held out: "
+     "its readings are predicted with an RMSE of {rmse} (its noise: {noise:2}[; "
+     "{scatter} without a constant offset of {offset}, "
+     "which the other sensors hardly identify]){at_start|, with its own free parameters, "
+     "which only it identifies, at their initial values|}; {gain}"},
     {kNoGain, "no-gain", "using this sensor would not make any estimate more precise"},
     {kGainedParameter, "gained-parameter",
      "{parameter} is not identifiable without the held-out sensors"},
@@ -100,23 +107,26 @@ constexpr MessageRow kCalibrationRows[] = {
      "with the held-out sensors, standard deviations would be up to {ratio:2} times smaller "
      "({parameter})"},
     {kPointAlongAxis, "point-along-axis",
-     "{parameters}: the position of inertial sensor \"{sensor}\" along the rotation axis of its "
-     "body does not affect its readings; fix {fixed}"},
+     "{parameters}: "
+     "the position of inertial sensor \"{sensor}\" along the rotation axis of its body does not "
+     "affect its readings; fix {fixed}"},
     {kGyroscopeScale, "gyroscope-scale",
-     "{parameters}: no encoder measures the rotation of the body of inertial sensor \"{sensor}\", "
-     "so the scale of its gyroscope is not identifiable; fix the scale, or add an encoder to the "
-     "joint"},
+     "{parameters}: "
+     "no encoder measures the rotation of the body of inertial sensor \"{sensor}\", "
+     "so the scale of its gyroscope is not identifiable; "
+     "fix the scale, or add an encoder to the joint"},
     {kBiasOrTilt, "bias-or-tilt",
-     "{parameters} are hardly distinguishable: inertial sensor \"{sensor}\" turns too little "
-     "relative to gravity to separate its bias from a tilt; fix one of them at a measured value, "
-     "or record larger rotations"},
+     "{parameters} are hardly distinguishable: "
+     "inertial sensor \"{sensor}\" turns too little relative to gravity to separate its bias from "
+     "a tilt; fix one of them at a measured value, or record larger rotations"},
     {kOnlyDelayDifferences, "only-delay-differences",
      "{parameters}: only differences of these delays are identifiable, and no sensor with a fixed "
      "delay measures the same motion; fix {fixed}{needs_encoder|, or add an encoder|}"},
     {kHeading, "heading",
-     "joint \"{joint}\": sensors measure how its rotation about the vertical changes, but not the "
-     "angle itself, which is relative to the assumed initial angle. Add an encoder, or set the "
-     "initial angle (start_position)"},
+     "joint \"{joint}\": "
+     "sensors measure how its rotation about the vertical changes, but not the angle itself, "
+     "which is relative to the assumed initial angle. "
+     "Add an encoder, or set the initial angle (start_position)"},
     {kFixedDirection, "fixed-direction",
      "{parameter} has no effect on these recordings; it was fixed at {value}"},
     {kUnidentifiable, "unidentifiable", "the recordings do not identify {parameter}"},

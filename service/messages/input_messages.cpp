@@ -30,20 +30,21 @@ constexpr MessageRow kInputRows[] = {
      "joint \"{joint}\" slides, but gear_ratio is supported only for joints that turn",
      "remove it"},
     {kMissingMimicJoint, "missing-mimic-joint",
-     "a joint that follows another one, or the joint that it follows, does not exist"},
-    {kFollowsTwoJoints, "follows-two-joints", "joint \"{joint}\": it can follow only one joint"},
+     "a mimic joint, or the joint that it mimics, does not exist"},
+    {kFollowsTwoJoints, "follows-two-joints", "joint \"{joint}\": it can mimic only one joint"},
     {kInvalidMimicRatio, "invalid-mimic-ratio",
-     "joint \"{joint}\": the ratio at which it follows must be finite and not 0",
+     "joint \"{joint}\": its mimic ratio must be finite and not 0",
      "make a joint that does not move FIXED"},
     {kCircularMimicJoint, "circular-mimic-joint",
-     "joint \"{joint}\": it follows itself through other joints"},
+     "joint \"{joint}\": it mimics itself through other joints"},
     {kLoadSensorInLoop, "load-sensor-in-loop",
-     "sensor \"{sensor}\" measures the load of joint \"{joint}\", but in a mechanism with closed "
-     "loops or with joints that follow others the motion does not determine this load",
+     "sensor \"{sensor}\" measures the load of joint \"{joint}\", "
+     "but in a mechanism with closed loops or mimic joints the motion does not determine this load",
      "remove the sensor"},
     {kNonparallelAxes, "nonparallel-axes",
-     "encoder \"{encoder}\": the axes of \"{first}\" and \"{second}\" between its bodies are not "
-     "parallel, so the angle between the bodies is undefined",
+     "encoder \"{encoder}\": "
+     "the axes of \"{first}\" and \"{second}\" between its bodies are not parallel, "
+     "so the angle between the bodies is undefined",
      "attach the encoder to a joint"},
     {kNoRelativeMotion, "no-relative-motion",
      "encoder \"{encoder}\": its bodies do not move relative to each other",
@@ -58,12 +59,11 @@ constexpr MessageRow kInputRows[] = {
      "parameter \"{parameter}\": the prior's standard deviation must be positive"},
     {kPriorMean, "prior-mean", "parameter \"{parameter}\": the prior's mean is not finite"},
     {kNegativeRestFriction, "negative-rest-friction",
-     "parameter \"{excess}\": dry friction would drive the joint at rest, since {kinetic} + "
-     "{excess} is below zero",
+     "parameter \"{excess}\": "
+     "dry friction would drive the joint at rest, since {kinetic} + {excess} is below zero",
      "raise one of them"},
     {kStopsInLoop, "stops-in-loop",
-     "joint \"{joint}\" has end stops, which are not supported with closed loops or joints that "
-     "follow others",
+     "joint \"{joint}\" has end stops, which are not supported with closed loops or mimic joints",
      "remove its stops"},
     {kReversedStops, "reversed-stops",
      "parameter \"{parameter}\": the lower stop must be below the upper one",
@@ -73,29 +73,30 @@ constexpr MessageRow kInputRows[] = {
     {kMasslessLeaf, "massless-leaf", "body \"{body}\" is massless and carries nothing",
      "give it a mass, or attach a body to it"},
     {kIndefiniteInertia, "indefinite-inertia",
-     "body \"{body}\": the inertia matrix is not positive definite (smallest principal moment "
-     "{moment})",
+     "body \"{body}\": "
+     "the inertia matrix is not positive definite (smallest principal moment {moment})",
      kCorrectInertia},
     {kTriangleInequality, "triangle-inequality",
-     "body \"{body}\": the inertia violates the triangle inequality: the largest principal moment "
-     "may not exceed the sum of the two others; no body of positive density has such an inertia"
-     "[; {fixed} in the rig file may be wrong]",
+     "body \"{body}\": the inertia violates the triangle inequality: "
+     "the largest principal moment may not exceed the sum of the two others; "
+     "no body of positive density has such an inertia[; {fixed} in the rig file may be wrong]",
      kCorrectInertia},
 
     {kShortSegment, "short-segment",
      "a segment of {samples} {samples|sample|samples} is too short and was ignored"},
     {kCollinearLinks, "collinear-links",
-     "links are nearly collinear at {time:5} s[, the first of {count} times]; joint \"{joint}\", "
-     "which no sensor measures, continues there along the branch with the smoother motion"},
+     "links are nearly collinear at {time:5} s[, the first of {count} times]; "
+     "joint \"{joint}\", which no sensor measures, "
+     "continues there along the branch with the smoother motion"},
     {kUnmatchedPattern, "unmatched-pattern",
-     "body \"{body}\" is present only in recordings named \"{pattern}\", and none of these "
-     "recordings has such a name"},
+     "body \"{body}\" is present only in recordings named \"{pattern}\", "
+     "and none of these recordings has such a name"},
     {kUnusedSensors, "unused-sensors",
      "sensors other than encoders are not used for shadow parameters (of a SPOOK simulator); "
      "request physical parameters to use them"},
     {kSeparateMoments, "separate-moments",
-     "body \"{body}\": its moments of inertia are estimated one by one, because {reason}; the "
-     "result may be physically inconsistent; a note then reports this"},
+     "body \"{body}\": its moments of inertia are estimated one by one, because {reason}; "
+     "the result may be physically inconsistent; a note then reports this"},
     {kDependentMoment, "dependent-moment", "{parameter} is dependent"},
     {kFixedMoment, "fixed-moment", "{parameter} is fixed at a nonzero value"},
     {kBoundedMoment, "bounded-moment", "{parameter} has its own bounds"},

@@ -64,8 +64,8 @@ FindingText describe_finding(const estimator::Finding& finding) {
   }
   if (finding.doubtful) {
     text.what = "possibly, " + text.what +
-                "; the model is rejected with this repair too, and a model error may cause the "
-                "same residuals";
+                "; the model is rejected with this repair too, "
+                "and a model error may cause the same residuals";
   }
   if (!finding.place.empty() && text.advice.find(finding.place) == std::string::npos) {
     text.advice += (text.advice.empty() ? "see " : "; see ") + finding.place;

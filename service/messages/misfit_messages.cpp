@@ -13,12 +13,12 @@ constexpr MessageRow kMisfitRows[] = {
      "estimate the delay: `motor {{ input_delay {{ value: {input_delay} free: true }} }}`"},
     {kEarlyCommand, "early-command",
      "the command of motor \"{motor}\" acts {delay} earlier than recorded",
-     "the time stamps of the commands are late relative to the time stamps of the angles: shift "
-     "the control column by this delay"},
+     "the time stamps of the commands are late relative to the time stamps of the angles: "
+     "shift the control column by this delay"},
     {kClippedCommand, "clipped-command",
      "the command of motor \"{motor}\" is clipped at {level}, but recorded up to {largest}",
-     "record the amplifier's output, limit the command to its range, or remove the parts of the "
-     "recording beyond this range"},
+     "record the amplifier's output, limit the command to its range, "
+     "or remove the parts of the recording beyond this range"},
     {kClippedAngle, "clipped-angle",
      "encoder \"{encoder}\" saturates at {level:4}: {count} readings stay there",
      "remove these rows, or mark their readings as missing"},
@@ -27,9 +27,9 @@ constexpr MessageRow kMisfitRows[] = {
      "check the sampling rate against another clock: multiply times by {factor:5}"},
     {kWrongLength, "wrong-length", "{parameter} is {value} instead of {given:4}", kMeasureAgain},
     {kNoRoomForInertia, "wrong-length",
-     "{parameter} = {given:4} leaves no room for a positive inertia: {inertia} is at its lower "
-     "bound, and at this bound the distance would have to be {value}; for a larger inertia it "
-     "would have to be shorter",
+     "{parameter} = {given:4} leaves no room for a positive inertia: "
+     "{inertia} is at its lower bound, and at this bound the distance would have to be {value}; "
+     "for a larger inertia it would have to be shorter",
      kMeasureAgain},
     {kWrongGain, "wrong-gain", "{parameter} is {estimate} instead of {given:4}",
      "estimate the gain: `motor {{ gain {{ value: {value} free: true }} }}`"},
@@ -42,27 +42,28 @@ constexpr MessageRow kMisfitRows[] = {
      "{parameter} is {value} instead of {given:4}", kMeasureAgain},
     {kMissingFriction, "friction-law",
      "friction has terms that are missing in the rig file: {terms:, }",
-     "estimate these terms, too, in `friction {{ }}` of the joint; `rigcal compare` shows which "
-     "terms improve predictions"},
+     "estimate these terms, too, in `friction {{ }}` of the joint; "
+     "`rigcal compare` shows which terms improve predictions"},
     {kMissingAirDrag, "air-drag", "air drag is missing in the rig file: {terms:, }",
      "estimate the drag: `air_drag {{ coefficient {{ value: ... free: true }} }}` of the body"},
     {kFittedTerm, "fitted-term", "{parameter} {value}"},
     {kCreep, "creep", "with dry friction, joints creep instead of sticking: {joints:, }",
-     "set `friction {{ transition_speed: ... }}` of these joints; friction creeps in simulators "
-     "and in greased bearings"},
+     "set `friction {{ transition_speed: ... }}` of these joints; "
+     "friction creeps in simulators and in greased bearings"},
     {kCreepingJoint, "creeping-joint", "\"{joint}\" at about {speed}"},
     {kMisfitCause, "misfit-cause",
-     "{causes}; with this correction, errors of encoder \"{encoder}\" over windows of {window} s "
-     "decrease from {before:2} to {after:2}[; an equally likely cause: {alternatives:, or }][; "
-     "{untested}]"},
+     "{causes}; "
+     "with this correction, errors of encoder \"{encoder}\" over windows of {window} s decrease "
+     "from {before:2} to {after:2}[; an equally likely cause: {alternatives:, or }][; {untested}]"},
     {kUnexplainedMisfit, "misfit",
-     "errors of encoder \"{encoder}\" over windows of {window} s are {error:2}, {ratio:2} times "
-     "the noise of its readings; none of the tested causes explains them (delay, clock, clipping, "
-     "lengths, gains, inertias, end stops, friction, creep, air drag)[; {untested}]",
+     "errors of encoder \"{encoder}\" over windows of {window} s are {error:2}, "
+     "{ratio:2} times the noise of its readings; "
+     "none of the tested causes explains them (delay, clock, clipping, lengths, gains, inertias, "
+     "end stops, friction, creep, air drag)[; {untested}]",
      "use the confidence intervals that include the scatter between segments"},
     {kUntestedCauses, "untested-causes",
-     "some causes were not tested, because the tests would take too long for this mechanism and "
-     "motion"},
+     "some causes were not tested, "
+     "because the tests would take too long for this mechanism and motion"},
 };
 
 }  // namespace

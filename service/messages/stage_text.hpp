@@ -10,8 +10,8 @@ namespace service {
 /// Returns the name of a stage, such as "joint estimation".
 std::string_view stage_name(estimator::EstimationStage stage);
 
-/// Returns how a solve differs from the previous one, such as "noise re-estimated"; empty for the
-/// first solve of a stage.
+/// Returns a phrase for the difference between a solve and the previous one, such as "noise
+/// re-estimated"; empty for the first solve of a stage.
 std::string_view solve_name(estimator::SolveKind kind);
 
 /// Returns the names of a stage and its solve, such as "joint estimation, noise re-estimated".

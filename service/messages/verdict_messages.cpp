@@ -11,9 +11,9 @@ constexpr MessageRow kVerdictRows[] = {
     {kModelRejected, "rejected", "the model is rejected: {reasons}"},
     {kNoFit, "no-fit", "no fit: {reasons}"},
     {kResidualsMatchNoise, "residuals-match-noise",
-     "residuals match the sensor noise (ratio {ratio:2}){is_alone|; there are no segments to "
-     "compare|}[, and the segments agree (Cochran's Q = {statistic}, {degrees} degrees of "
-     "freedom)]"},
+     "residuals match the sensor noise (ratio {ratio:2}){is_alone|; "
+     "there are no segments to compare|}[, and the segments agree (Cochran's Q = {statistic}, "
+     "{degrees} degrees of freedom)]"},
     {kUnexplainedShare, "unexplained-share",
      "the model leaves {share} unexplained (encoder \"{encoder}\")"},
     {kSegmentsDisagree, "segments-disagree",
@@ -29,8 +29,8 @@ constexpr MessageRow kVerdictRows[] = {
     {kCrossAxisSensitivity, "cross-axis-sensitivity",
      "the {instrument} axes of sensor \"{sensor}\" have cross-axis sensitivity"},
     {kContradictedValue, "contradicted-value",
-     "the recordings contradict the rig file ({parameter} is fixed at {fixed:4}, but the readings "
-     "fit {estimate})"},
+     "the recordings contradict the rig file ({parameter} is fixed at {fixed:4}, "
+     "but the readings fit {estimate})"},
 };
 
 }  // namespace

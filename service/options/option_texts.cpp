@@ -21,21 +21,21 @@ constexpr OptionHelp kOptionHelp[] = {
     {"residual", "Form of the step residual; default: implicit"},
     {"states", "Unknowns of a time step; default: configurations"},
     {"filter-cutoff",
-     "Low-pass cutoff for initial states; raised automatically for fast motion. Lower it for noisy "
-     "sensors"},
+     "Low-pass cutoff for initial states; raised automatically for fast motion. "
+     "Lower it for noisy sensors"},
     {"max-iterations", "Maximum number of iterations of a fit; each restart gets as many again"},
     {"restarts",
-     "Maximum number of successful restarts of a fit that may have ended in a local minimum, for "
-     "physical parameters. 0: faster, no restarts"},
-    {"no-refine", "Joint estimation only: no fit of the open-loop simulation afterwards"},
+     "Maximum number of successful restarts of a fit that may have ended in a local minimum, "
+     "for physical parameters. 0: faster, no restarts"},
+    {"no-refine", "Omit the fit of the open-loop simulation after the joint estimation"},
     {"no-start-from-physical",
      "Start from the given values instead of first estimating physical parameters"},
     {"as-is",
-     "Use recordings unrepaired: reject no outliers, do not split at lost samples, free no offset "
-     "after an encoder slip"},
+     "Use recordings unrepaired: "
+     "reject no outliers, do not split at lost samples, free no offset after an encoder slip"},
     {"inertias",
-     "Parameterization of completely free inertias: two kinds that guarantee physical consistency, "
-     "or by entries; default: log-cholesky"},
+     "Parameterization of completely free inertias: "
+     "two kinds that guarantee physical consistency, or by entries; default: log-cholesky"},
 };
 
 }  // namespace

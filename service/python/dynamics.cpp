@@ -45,8 +45,8 @@ class RigDynamics {
     const auto assembled = assemble_initial_configuration(rig_.mechanism, wanted);
     if (assembled) return *assembled;
     throw proto::InputError(rig_.path +
-                            ": the loops cannot be closed with these positions; give fewer of "
-                            "them, or other values");
+                            ": the loops cannot be closed with these positions; "
+                            "give fewer of them, or other values");
   }
 
   VectorXd accelerations(const VectorXd& q, const VectorXd& v, const VectorXd& u) {

@@ -60,8 +60,8 @@ std::string rig_text_with_values(const PythonRequest& program) {
     const double read = index < 0 ? std::nan("") : result.mechanism.at(index).value;
     if (std::abs(read - parameter.value) <= kRoundOff * std::abs(parameter.value)) continue;
     throw proto::InputError(request.rig_name + ": parameter \"" + parameter.name +
-                            "\" cannot have its value in a rig file; set the value in the rig "
-                            "file" +
+                            "\" cannot have its value in a rig file; "
+                            "set the value in the rig file" +
                             (written.notes.empty() ? "" : " (" + written.notes.front() + ")"));
   }
   return written.text;

@@ -174,15 +174,14 @@ void AngleImport::refuse_speed(int row, double speed, double speed_max) const {
   const std::string unit = std::string(" ") + joint.units.rate;
   const std::string advice =
       !joint.turns
-          ? "if the column is in millimetres, write unit: MILLIMETER; if in encoder counts, "
-            "unit: COUNT"
+          ? "if the column is in millimetres, write unit: MILLIMETER; if in encoder counts, unit: "
+            "COUNT"
       : column_.in_radians
           ? "if the column is in degrees, write unit: DEGREE; if in encoder counts, unit: COUNT"
           : "check the column's unit";
   const std::string real =
       speed > kPossible * speed_max
-          ? "; if a counter starts again there, write counts_modulo in the rig file's "
-            "recording { }"
+          ? "; if a counter starts again there, write counts_modulo in the rig file's recording { }"
           : std::string("; if the speed is real, raise ") +
                 (joint.turns ? "speed_max_rad_per_s" : "speed_max_m_per_s") +
                 " in the rig file's recording { }";

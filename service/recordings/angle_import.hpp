@@ -16,7 +16,7 @@ namespace service {
 void check_column_range(const proto::NumberRange& range, const proto::CsvTable& table, int request,
                         const std::string& column, const std::vector<double>& values);
 
-/// Importer of one encoder column, converted to rad (or to m for a prismatic joint).
+/// Imports one encoder column, and converts it to rad (or to m for a prismatic joint).
 class AngleImport {
  public:
   /// Converts and checks the readings.

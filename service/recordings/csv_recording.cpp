@@ -166,8 +166,8 @@ ImportedRecording import_csv_table(proto::CsvTable table, const RecordingFormat&
         unwrap_time_counter(table.values[static_cast<std::size_t>(requests.indices.time)]);
     if (modulus > 0.0) {
       if (!time_note.empty()) time_note += "; ";
-      time_note += "the time stamps start again after " + format_number(modulus, 16) +
-                   " and were unwrapped";
+      time_note +=
+          "the time stamps start again after " + format_number(modulus, 16) + " and were unwrapped";
     }
   }
   keep_rows_in_window(window, format, requests.indices, table);
@@ -230,8 +230,8 @@ std::string describe_irregular_times(const ImportSummary& summary) {
   return summary.file + ": time stamps deviate by up to " +
          format_number(1e3 * summary.jitter_max * summary.period, 2) + " ms (" +
          format_number(100.0 * summary.jitter_max, 2) +
-         " % of a period) from a uniform grid and are used as they are. If sampling was uniform "
-         "and only the stamps jitter, " +
+         " % of a period) from a uniform grid and are used as they are. "
+         "If sampling was uniform and only the stamps jitter, " +
          (is_tolerable ? "raise jitter_tolerance in the rig file's time { } to " +
                              format_number(std::ceil(100.0 * summary.jitter_max) / 100.0)
                        : "write rate_hz: " + format_number(1.0 / summary.period, 3) +

@@ -107,7 +107,8 @@ struct NamedColumn {
   std::string fault = {};      ///< why the column cannot be read; empty if it can
 };
 
-/// Returns the names of items in quotes, separated by commas; `none` if there are no items.
+/// Returns the names of items in quotes, separated by commas; the text `none` if there are no
+/// items.
 /// @param shown_max  number of names after which the list ends
 template <typename Items>
 std::string join_quoted_names(

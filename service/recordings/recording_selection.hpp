@@ -85,7 +85,7 @@ std::vector<estimator::Recording> cut_into_pieces(
 std::vector<estimator::Recording> cut_into_windows(
     const std::vector<estimator::Recording>& recordings, double length);
 
-/// Returns file names without the folders that all of them have in common.
+/// Returns file paths without the leading folders that all of them have in common.
 std::vector<std::string> remove_common_folders(const std::vector<std::string>& names);
 
 }  // namespace service

@@ -121,8 +121,7 @@ void hold_commands(const RecordingFormat& format, const ColumnIndices& indices,
       throw proto::InputError(
           table.where(0, indices.first_control + static_cast<int>(i)) + ": column \"" +
           format.controls[i].column +
-          "\" has no values. Name the column of the motor's command in the rig file's "
-          "control { }");
+          "\" has no values. Name the column of the motor's command in the rig file's control { }");
     }
     const auto count = std::ranges::count_if(values, is_number);
     const bool is_held = !std::all_of(known, values.end() - 1, is_number);
@@ -146,7 +145,7 @@ void hold_commands(const RecordingFormat& format, const ColumnIndices& indices,
       note += "each value applies until the next one";
     } else {
       note += std::to_string(lost - unknown) +
-              " missing values are between equal values, which apply there";
+              " missing values are between equal values and are set to them";
       if (unknown > 0) {
         note += "; the recording is split at the other " + std::to_string(unknown) +
                 ", because the command changes there";
@@ -227,8 +226,8 @@ void check_times_increase(const RecordingFormat& format, int time, const proto::
         (repeats ? "time stamp " + stamp + " is repeated with other values; remove the row, or " +
                        constant_rate_advice(times)
                  : "time runs backwards from " + format_number(times[k - 1], 9) + " s to " + stamp +
-                       "; sort or remove the rows, or split the file where a new recording "
-                       "begins"));
+                       "; sort or remove the rows, "
+                       "or split the file where a new recording begins"));
   }
 }
 

@@ -35,8 +35,8 @@ std::string describe_outcome(const Calibration& calibration) {
   text += ".";
   if (!calibration.converged()) {
     text +=
-        " The values are those at which the solver stopped; standard deviations are valid only at "
-        "an optimum.";
+        " The values are those at which the solver stopped; "
+        "standard deviations are valid only at an optimum.";
   }
   return text;
 }
@@ -130,8 +130,8 @@ std::string cost_figure(const std::string& name, const std::string& title, const
   std::string caption = title + ": cost after each iteration.";
   if (chart.series.size() > 1) {
     caption +=
-        " Each stage and each round solves a different problem, with other weights or another "
-        "start. Costs of different stages cannot be compared.";
+        " Each stage and each round solves a different problem, "
+        "with other weights or another start. Costs of different stages cannot be compared.";
   }
   return render_chart_figure({.name = name, .caption = caption, .charts = {std::move(chart)}});
 }

@@ -106,8 +106,9 @@ std::string parameters(const CrossValidation& validation) {
     titles.push_back("without " + std::to_string(i + 1));
   }
   HtmlTable table(
-      "Estimates without one piece at a time. A parameter that is not identifiable without a piece "
-      "depends on this piece alone; the mean is that of the other folds.",
+      "Estimates without one piece at a time. "
+      "A parameter that is not identifiable without a piece depends on this piece alone; "
+      "the mean is that of the other folds.",
       make_text_and_number_columns(titles, 1));
   if (validation.folds.empty()) return "";
   const estimator::Mechanism& mechanism = validation.folds.front().calibration.mechanism;

@@ -68,8 +68,10 @@ std::string law_table(const FrictionLawComparison& comparison) {
   TableRows rows = law_rows(comparison);
   rows.front().back() = "remark";
   const HtmlTable table(
-      "Held out: geometric mean of the open-loop errors of the held-out pieces, and its standard "
-      "error from their scatter. Relative to the best: paired by piece.",
+      "Held out: "
+      "geometric mean of the open-loop errors of the held-out pieces, "
+      "and its standard error from their scatter. Relative to the best: "
+      "ratio of the errors on the same pieces.",
       {kLeft, kRight, kRight, kRight, kRight, kRight, kWords}, rows);
   return "<section><h2>Laws</h2>\n" + table.html() + "</section>\n";
 }

@@ -51,8 +51,9 @@ TableRows error_rows(const Validation& validation) {
 std::string table_section(const Validation& validation) {
   using enum CellAlign;
   const HtmlTable table(
-      "Open-loop errors. Median and worst: root mean squares of windows; largest: largest error of "
-      "a single reading; noise: sensor noise, estimated from differences of readings.",
+      "Open-loop errors. Median and worst: root mean squares of windows; largest: "
+      "largest error of a single reading; noise: "
+      "sensor noise, estimated from differences of readings.",
       {kWords, kLeft, kRight, kRight, kRight, kRight, kRight, kRight, kRight, kLeft},
       error_rows(validation));
   return "<section><h2>Errors</h2>\n" + table.html() + "</section>\n";
@@ -114,21 +115,21 @@ bool has_fitted_initial_states(const Validation& validation) {
 std::vector<std::string> make_validation_notes(const Validation& validation,
                                                const ValidationSettings& choice) {
   std::vector<std::string> notes;
-  notes.push_back(
-      validation.start_window > 0.0
-          ? "the initial state of each window is from its first " +
-                format_number(validation.start_window) +
-                " s, and errors are evaluated after that; they include the uncertainty of this "
-                "initial state"
-          : "the initial state of each window is fitted to the evaluated readings, which gives too "
-            "small errors for chaotic motion; --start-window evaluates only later readings");
+  notes.push_back(validation.start_window > 0.0
+                      ? "the initial state of each window is from its first " +
+                            format_number(validation.start_window) +
+                            " s, and errors are evaluated after that; "
+                            "they include the uncertainty of this initial state"
+                      : "the initial state of each window is fitted to the evaluated readings, "
+                        "which gives too small errors for chaotic motion; "
+                        "--start-window evaluates only later readings");
   const auto unfitted = std::ranges::count(validation.windows, false, &ValidationWindow::fitted);
   if (unfitted > 0) {
     notes.push_back("warning: in " + std::to_string(unfitted) + " of " +
                     std::to_string(validation.windows.size()) +
                     " windows the initial state could not be fitted to the simulation and comes "
-                    "from the estimated states: the motion is not predictable for this long, or "
-                    "not with these parameters; " +
+                    "from the estimated states: "
+                    "the motion is not predictable for this long, or not with these parameters; " +
                     (choice.window > 0.0 ? "give a shorter --window" : "give --window S"));
   }
   if (validation.still > 0) {

@@ -99,16 +99,15 @@ std::string explain_exact_values(const estimator::Calibration& calibration) {
   });
   if (exact.empty()) return "";
   const std::size_t named = std::min(exact.size(), kExactValuesNamed);
-  const std::string names =
-      join_items(std::vector<int>(exact.begin(), exact.begin() + static_cast<int>(named)),
-                 [&](int index) {
-                   const estimator::Parameter& value = mechanism.at(index);
-                   return value.name + " = " + format_number(value.value) + " " + value.unit;
-                 });
+  const std::string names = join_items(
+      std::vector<int>(exact.begin(), exact.begin() + static_cast<int>(named)), [&](int index) {
+        const estimator::Parameter& value = mechanism.at(index);
+        return value.name + " = " + format_number(value.value) + " " + value.unit;
+      });
   return "The 95 % intervals assume that fixed values are exact: " + names +
          (named < exact.size() ? " and " + std::to_string(exact.size() - named) + " more" : "") +
-         ". To include the uncertainty of a value, free it with `prior_standard_deviation`, or a "
-         "body with `cad_uncertainty_percent`.";
+         ". To include the uncertainty of a value, free it with `prior_standard_deviation`, "
+         "or a body with `cad_uncertainty_percent`.";
 }
 
 std::vector<estimator::Message> describe_unexplained_joints(

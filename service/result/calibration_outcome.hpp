@@ -32,7 +32,7 @@ std::string explain_exact_values(const estimator::Calibration& calibration);
 std::vector<estimator::Message> describe_unexplained_joints(
     const estimator::Calibration& calibration);
 
-/// Returns the number format of a parameter estimate for tables, pages and files.
+/// Returns the number format of a parameter estimate for tables, reports and files.
 inline QuantityFormat estimate_notation(const estimator::ParameterEstimate& estimate) {
   return {estimate.value, estimate.standard_deviation};
 }

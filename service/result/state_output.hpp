@@ -20,8 +20,8 @@ void write_state_mcap(const std::string& path, const estimator::Mechanism& mecha
 /// Returns the names of the joint states that a user can request, e.g. "angle", "rate" or "force".
 std::vector<std::string> requestable_state_names();
 
-/// Returns the indices of the quantities of StateEstimate for a state name such as "angle"; empty
-/// for an unknown name.
+/// Returns the indices of those quantities of StateEstimate that a state name such as "angle"
+/// selects; empty for an unknown name.
 std::vector<int> find_state_quantities(const std::string& name);
 
 /// Returns whether joint positions are among the requested quantities of StateEstimate. Files with

@@ -91,8 +91,8 @@ std::string read_json_text(const std::string& path) {
   std::string text = proto::read_file(path, proto::kTableSizeMax);
   if (std::ranges::count(text, ',') > kValuesMax) {
     throw proto::InputError(path +
-                            ": has more than 6 million values, the limit of a result; calibrate "
-                            "again without --trajectories");
+                            ": has more than 6 million values, the limit of a result; "
+                            "calibrate again without --trajectories");
   }
   return text;
 }

@@ -22,13 +22,14 @@ void check_prescribed_joint(const v1::Joint& joint, const proto::TextLocator& pl
   }
   if (joint.has_motor()) {
     place.at("motor").fail(what +
-                           "and a motor. Remove motor { }, or remove prescribed if the "
-                           "motor's command is recorded");
+                           "and a motor. "
+                           "Remove motor { }, or remove prescribed if the motor's command is "
+                           "recorded");
   }
   if (joint.has_friction() || joint.has_stops() || joint.has_mimic()) {
     place.fail(what +
-               "on which friction, end stops and couplings have no effect. Remove "
-               "friction { }, stops { } and mimic { }");
+               "on which friction, end stops and couplings have no effect. "
+               "Remove friction { }, stops { } and mimic { }");
   }
 }
 

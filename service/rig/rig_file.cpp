@@ -350,8 +350,8 @@ class RigReader {
     if (drag.has_point() && !estimator::has_air_drag(mechanism_, i) &&
         !is_dependent_parameter(rig_, name + ".c_air")) {
       place.fail("body \"" + name +
-                 "\": air_drag has a point but no coefficient. Write coefficient { value: ... } "
-                 "[N·s²/m²]");
+                 "\": air_drag has a point but no coefficient. Write coefficient { value: ... "
+                 "} [N·s²/m²]");
     }
   }
 

@@ -191,8 +191,8 @@ Eigen::Matrix3d read_joint_frame(const v1::JointSide& side, const proto::TextLoc
   if (!make_frame(axis, mark, frame)) {
     place.at("zero_direction")
         .fail(
-            "the zero direction is parallel to the axis. Give a direction perpendicular to the "
-            "axis");
+            "the zero direction is parallel to the axis. "
+            "Give a direction perpendicular to the axis");
   }
   return frame;
 }

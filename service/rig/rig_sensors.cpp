@@ -56,8 +56,8 @@ void check_torque_sensor(const v1::TorqueSensor& source, const estimator::Joint&
                          const proto::TextLocator& place) {
   if (source.delay().free()) {
     place.at("delay").fail("torque sensor \"" + source.name() +
-                           "\": the delay of a motor torque sensor cannot be estimated, since "
-                           "the torque jumps with the control. Give its value without free");
+                           "\": the delay of a motor torque sensor cannot be estimated, "
+                           "since the torque jumps with the control. Give its value without free");
   }
   if (!joint.motor.present) {
     place.at("joint").fail(

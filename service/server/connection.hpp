@@ -41,8 +41,8 @@ class Connection final : public FrameSink, public std::enable_shared_from_this<C
   void abort(const std::string& why);
 
   const std::string& identity() const { return conversation_->identity(); }
-  /// Returns true if the client has sent a valid first message and the connection still has work to
-  /// do.
+  /// Returns true if the client has sent a valid first message and the connection still has pending
+  /// work.
   bool is_in_use() const { return conversation_->has_valid_greeting() && !lingering_; }
 
   /// Returns true if a newer connection of the same client may replace this connection, because the

@@ -443,8 +443,8 @@ void Conversation::send_frame(std::string frame) {
   if (sink_ == nullptr) return;
   if (frame.size() > kSmallReplySize && !sink_->can_queue(frame.size())) {
     frame = error_frame(ServiceError::BUSY,
-                        "too many unread replies for this client or the service; read the pending "
-                        "replies and retry");
+                        "too many unread replies for this client or the service; "
+                        "read the pending replies and retry");
   }
   sink_->send(std::move(frame));
 }

@@ -75,7 +75,7 @@ class Conversation final : public RigConnection,
 
   void on_frame(const proto::Frame& frame);
 
-  /// Reports to the client that its bytes violate the protocol, and ends the connection.
+  /// Reports to the client that it has violated the protocol, and ends the connection.
   void on_protocol_violation(const proto::Error& error);
 
   void on_disconnected();
@@ -83,8 +83,8 @@ class Conversation final : public RigConnection,
   /// Returns true once the client has sent a valid first message.
   bool has_valid_greeting() const { return mode_ != ConversationMode::kGreeting; }
 
-  /// Returns true if the client has greeted, and the service has nothing to do for it until it
-  /// sends another message: no reply, no subscription, no session that its rig streams.
+  /// Returns true if the service waits for the client's next message: the first message was valid,
+  /// no reply is pending, and the client has no subscription and streams no session.
   bool waits_for_client() const;
 
   static std::string make_dropped_updates_frame(std::uint64_t batch_count,
@@ -120,7 +120,7 @@ class Conversation final : public RigConnection,
   void send_reply(const ReplyOrError<Reply>& outcome);
   template <typename Reply>
   std::function<void(const ReplyOrError<Reply>&)> deferred_answer();
-  /// Answers with a frame that another thread makes.
+  /// Answers a request with a frame that another thread makes.
   void send_reply_from_disk(const OwnedPoster& thread, std::function<std::string()> make_frame);
 
   ServiceContext& context_;

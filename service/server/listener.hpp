@@ -35,7 +35,8 @@ class Listener {
 
   void start();
 
-  /// Stops accepting connections; existing connections close after sending their pending output.
+  /// Stops accepting connections; existing connections close after they have sent their pending
+  /// output.
   void shut_down();
 
   /// Returns the addresses at which the service listens, with the ports that the kernel chose.

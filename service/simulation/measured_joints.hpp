@@ -12,7 +12,7 @@
 namespace service {
 
 /// Joint states of a simulation as rigcal-daq measures them on a rig: encoder readings in whole
-/// counts, and their speed over the last samples. Joints without their own encoder have their exact
+/// counts, and the speeds over the last samples. Joints without their own encoder have their exact
 /// state.
 class MeasuredJoints {
  public:

@@ -45,8 +45,7 @@ class SpookPlant final : public Plant {
     if (stepper_.step(state_, control) != estimator::StepOutcome::kOk) {
       throw proto::InputError(
           "the model cannot be stepped at " + format_number(time) +
-          " s; use a smaller step (--step, in Python step), or a compliance above 0 for "
-          "loops");
+          " s; use a smaller step (--step, in Python step), or a compliance above 0 for loops");
     }
     motion_.col(0) = angles_;
     motion_.col(1) = speeds_;
@@ -198,8 +197,8 @@ class IntervalPlant final : public PhysicalPlant {
     if (!(good_ > kChangePoint)) {
       throw proto::InputError(path_ + ": at " + format_number(time) +
                               " s of the scenario the loops pass a singular configuration (change "
-                              "point), from which the motion can continue in two ways. Start or "
-                              "drive the rig so that it avoids this configuration");
+                              "point), from which the motion can continue in two ways. "
+                              "Start or drive the rig so that it avoids this configuration");
     }
     begin_from_here();
   }

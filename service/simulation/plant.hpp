@@ -41,8 +41,8 @@ class PhysicalPlant : public Plant {
   /// Sets the duration of the next steps [s].
   virtual void set_step(double step) = 0;
 
-  /// Continues from other coordinates [rad or m] and speeds of all joints. Closes kinematic loops
-  /// from the given coordinates.
+  /// Continues the simulation from other coordinates [rad or m] and speeds of all joints. Kinematic
+  /// loops are closed near the given coordinates.
   virtual void set_motion(const Eigen::VectorXd& angles, const Eigen::VectorXd& speeds) = 0;
 
  protected:

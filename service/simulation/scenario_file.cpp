@@ -232,12 +232,12 @@ class ScenarioReader {
     if (source_.initial_size() > 0) {
       root_.at("initial", 0)
           .fail("the loops of " + rig_.path +
-                " cannot be closed with these initial joint positions. Write initial { } for fewer "
-                "joints, or with other values");
+                " cannot be closed with these initial joint positions. "
+                "Write initial { } for fewer joints, or with other values");
     }
     root_.fail("has no initial joint positions, and the loops of " + rig_.path +
-               " cannot be closed near zero. Write initial { joint: ... angle_rad: ... } for a "
-               "joint, or assembly_guess for a joint in the rig file");
+               " cannot be closed near zero. Write initial { joint: ... angle_rad: ... "
+               "} for a joint, or assembly_guess for a joint in the rig file");
   }
 
   void refuse_start_beyond_stops() const {

@@ -171,20 +171,21 @@ int main(int argc, char** argv) {
       "rigcal-sim"};
   app.set_version_flag("--version", std::string("rigcal-sim ") + RIGCAL_VERSION);
   app.footer(
-      "Exit status: 0 ended on request, 1 invalid input or usage, an error of a port or file, or a "
-      "motion that cannot be simulated.");
+      "Exit status: "
+      "0 ended on request, 1 invalid input or usage, an error of a port or file, "
+      "or a motion that cannot be simulated.");
   CLI::Option* rig = app.add_option(
       "--rig", options.rig,
       "Rig file (proto/rig.proto) whose rig, encoders and motors the unit simulates");
   app.add_option("--config", options.config,
-                 "Simulation file (proto/sim.proto); with --rig, it may only contain the unit, the "
-                 "line, the hand and faults");
+                 "Simulation file (proto/sim.proto); "
+                 "with --rig, it may only contain the unit, the line, the hand and faults");
   app.add_option("--parameters", options.values,
                  "Result file (calibrate --json) whose parameter values the rig has")
       ->needs(rig);
   app.add_option("--at", options.positions,
-                 "Initial coordinate JOINT=VALUE [rad or m], or JOINT=VALUEdeg; repeat it for "
-                 "several joints. Default: 0")
+                 "Initial coordinate JOINT=VALUE [rad or m], or JOINT=VALUEdeg; "
+                 "repeat it for several joints. Default: 0")
       ->needs(rig)
       ->allow_extra_args(false);
   CLI::Option* link =
@@ -207,8 +208,9 @@ int main(int argc, char** argv) {
       ->capture_default_str()
       ->check(CLI::Range(0, 99));
   app.add_flag("--hand", options.hand,
-               "Move the rig by lines on standard input: JOINT ANGLE_RAD [SECONDS] turns a joint, "
-               "counted from 1, and holds the rig; release lets go");
+               "Move the rig by lines on standard input: "
+               "JOINT ANGLE_RAD [SECONDS] turns a joint, counted from 1, and holds the rig; "
+               "release lets go");
   app.add_option("--seed", options.overrides.seed,
                  "Seed of all random faults, overriding the file");
   return proto::run_program(app, argc, argv, kBadInput, [&] {

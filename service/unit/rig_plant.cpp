@@ -80,8 +80,8 @@ RigPlant::RigPlant(Rig rig, UnitWiring wiring, const Eigen::VectorXd& start,
       stop_(stop) {
   if ((motor_delays_.array() < 0.0).any() || (encoder_delays_.array() < 0.0).any()) {
     throw proto::InputError(rig_.path +
-                            ": a motor or encoder has a negative delay, which cannot be "
-                            "simulated. Use delays of 0 or more");
+                            ": a motor or encoder has a negative delay, which cannot be simulated. "
+                            "Use delays of 0 or more");
   }
   impulses_.append(0.0, impulse_);
   publish();

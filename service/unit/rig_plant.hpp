@@ -15,15 +15,17 @@
 
 namespace service {
 
-/// Assignment of a conversion unit's inputs and outputs to a rig, in the unit's order.
+/// Assignment of a conversion unit's inputs and outputs to joints and motors of a rig, in the
+/// unit's order.
 struct UnitWiring {
   std::vector<int> encoders;  ///< indices among the rig's encoders (used_encoders)
   std::vector<int> motors;    ///< indices of the driven joints
   std::vector<int> sensors;   ///< indices of the inertial sensors among the rig's sensors
 };
 
-/// The rig of a rig file at a simulated unit, simulated by its equations of motion. Considers the
-/// delays of motors and encoders. If the motion cannot be integrated, the rig stops.
+/// Simulated rig that a rig file describes, connected to a simulated unit. Its motion follows from
+/// its equations of motion. Considers the delays of motors and encoders. If the motion cannot be
+/// integrated, the rig stops.
 class RigPlant final : public firmware_iface::sim::UnitPlant {
  public:
   /// @param start    initial coordinates of all joints [rad or m], with closed kinematic loops

@@ -51,8 +51,9 @@ void refuse_prescribed_joints(const Rig& rig, const UnitWiring& wiring) {
     const estimator::Joint& joint = rig.mechanism.joints[static_cast<std::size_t>(j)];
     if (!joint.motor.present || std::ranges::count(wiring.motors, j) > 0) continue;
     throw proto::InputError(rig.path + ": joint \"" + joint.name +
-                            "\" has a prescribed motion, which the command of a motor does not "
-                            "determine. Describe its motor instead of prescribed: true");
+                            "\" has a prescribed motion, "
+                            "which the command of a motor does not determine. "
+                            "Describe its motor instead of prescribed: true");
   }
 }
 
@@ -91,8 +92,8 @@ sim::MotorSettings make_motor(const daq::RigConfig& config, std::size_t m) {
   if (kind == kKinds.end()) {
     throw proto::InputError(config.path + ": the motor of joint \"" + motor.joint +
                             "\" has the control_unit \"" + motor.command_unit +
-                            "\", but a conversion unit commands V, A or duty. Write \"1\" for any "
-                            "other unit");
+                            "\", but a conversion unit commands V, A or duty. "
+                            "Write \"1\" for any other unit");
   }
   double range = motor.command_max;
   if (range == 0.0 && m < config.limits.motor.size()) range = config.limits.motor[m].command_max;
@@ -149,8 +150,8 @@ Eigen::VectorXd read_start(const Rig& rig, const std::vector<std::string>& posit
   const auto start = assemble_initial_configuration(mechanism, stated);
   if (!start) {
     throw proto::InputError(rig.path +
-                            ": the loops cannot be closed at the start. Give --at for fewer "
-                            "joints, or with other values");
+                            ": the loops cannot be closed at the start. "
+                            "Give --at for fewer joints, or with other values");
   }
   for (const estimator::JointStop& stop : estimator::joint_end_stops(mechanism)) {
     if (stop.distance_from_stop((*start)[stop.joint]) >= 0.0) continue;

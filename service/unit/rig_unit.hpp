@@ -11,7 +11,7 @@
 
 namespace service {
 
-/// Files and settings from which a unit with the rig of a rig file is simulated.
+/// Files and settings for the simulation of a unit with a rig that a rig file describes.
 struct RigUnitRequest {
   std::string rig;                          ///< rig file
   std::string config = {};                  ///< simulation file without a rig; empty: none
@@ -21,7 +21,7 @@ struct RigUnitRequest {
   firmware_iface::sim::SimOverrides overrides = {};
 };
 
-/// A simulated unit with the rig of a rig file.
+/// A simulated unit that is connected to a simulated rig from a rig file.
 struct RigUnit {
   firmware_iface::sim::SimulationSettings settings;
   std::unique_ptr<RigPlant> plant;

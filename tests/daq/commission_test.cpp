@@ -195,7 +195,7 @@ TEST(Commission, FindsFaultsThatItCannotCorrect) {
        0.0},
       {"uncounted edges",
        [](Mistakes& m) { m.encoder(1).count_factor = 0.25; },
-       {"4 times too few. The unit probably counts one edge of four"},
+       {"4 times too few. The unit probably counts only one of four encoder edges"},
        0.5},
       // No order of the channels can be right.
       {"one encoder for two joints", [](Mistakes& m) { m.encoder(0).joint = 1; }, {"FAULT"}, 0.0},

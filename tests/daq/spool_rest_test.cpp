@@ -160,7 +160,7 @@ TEST_F(DeadRun, IgnoresAnotherRunsRecording) {
   spool(480);
   const SpoolCompletion rest = complete();
   ASSERT_EQ(rest.notes.size(), 1u);
-  expect_parts(rest.notes[0], {"may contain samples that the service will not have"});
+  expect_parts(rest.notes[0], {"may contain samples that the service does not receive"});
   expect_all(480);
   ASSERT_TRUE(ok(mark_run_ended(file("run.mcap.spool"))));
   EXPECT_TRUE(complete().ended);

@@ -10,7 +10,7 @@ import pytest
 import rigcal
 from conftest import RIG, ROOT, TRUTH
 
-# Pendulums, a sliding joint, loops, gears (joints that follow others), smoothed friction.
+# Pendulums, a sliding joint, loops, gears (mimic joints), smoothed friction.
 RIGS = ["pendulum", "furuta", "cartpole", "chain3", "fourbar", "fivebar", "leg", "leg-ratio"]
 PERIOD = 2e-3  # [s]
 

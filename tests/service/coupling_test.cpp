@@ -243,12 +243,12 @@ TEST(MimicJoint, ImpossibleCouplingsAreRefusedAtTheirLine) {
   expect_parts(refused("mimic { joint: \"1\" } type: FIXED"), {"r:", "fixed"});
   expect_parts(
       refused(std::string(kBelt) + " stops { upper { value: 1 } restitution { value: 0 } }"),
-      {"joint \"2\" has end stops", "joints that follow others"});
+      {"joint \"2\" has end stops", "mimic joints"});
 }
 
 TEST(MimicJoint, IsRefusedForSpook) {
   const Rig rig = parse_rig("r", geared(kBelt));
-  const std::string why = "joint \"2\" follows another joint";
+  const std::string why = "joint \"2\" mimics another joint";
   const auto simulate_so = [&] {
     simulate(rig, parse_scenario("s", kScenario, rig), 1e-3, nullptr, Integrator::kSpook);
   };

@@ -199,9 +199,10 @@ TEST(SeveralClocks, ALostCommandIsKnownOnlyBetweenEqualValues) {
     log.add(1e-3 * k, swing(1e-3 * k), swing(1e-3 * k), is_lost ? kNone : command(k));
   }
   const ImportedRecording imported = log.read();
-  EXPECT_TRUE(has_note(imported, "column \"u\" has values in 396 of 400 rows; 3 missing values are "
-                                 "between equal values, which apply there; the recording is split "
-                                 "at the other 1"));
+  EXPECT_TRUE(has_note(imported,
+                       "column \"u\" has values in 396 of 400 rows; 3 missing values are "
+                       "between equal values and are set to them; the recording is split "
+                       "at the other 1"));
   ASSERT_EQ(imported.recording.segments.size(), 2U);
   EXPECT_EQ(imported.recording.segments[0].sample_count(), 241);
   for (const estimator::Segment& segment : imported.recording.segments) {

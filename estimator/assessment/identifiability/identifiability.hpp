@@ -29,7 +29,7 @@ struct ParameterUncertainty {
   bool disagree = false;
 };
 
-/// Returns the variance of a linear combination of parameters due to noise. If parts of the
+/// Returns the variance, due to noise, of a linear combination of parameters. If parts of the
 /// recordings disagree and their scatter is larger, returns the variance due to this scatter.
 double compute_combination_variance(const ParameterUncertainty& uncertainty,
                                     const Eigen::VectorXd& direction);
@@ -72,10 +72,10 @@ void inflate_variances_for_autocorrelation(const Mechanism& mechanism,
                                            const std::vector<std::vector<Eigen::VectorXd>>& errors,
                                            Eigen::VectorXd& variances, std::vector<Message>& notes);
 
-/// Returns one note, with advice, for each known reason why the sensors cannot identify
-/// parameters, or identify them only weakly: an accelerometer's position along its body's only axis
-/// of rotation; a gyroscope's scale without an encoder; bias against tilt, gravity and mounting
-/// without large rotations; heading about gravity; absolute delays.
+/// Returns one note, with advice, for each known reason why the sensors cannot identify parameters,
+/// or identify them only weakly: an accelerometer's position along its body's only axis of
+/// rotation; a gyroscope's scale without an encoder; bias against tilt, gravity and mounting
+/// without large rotations; heading (rotation about the direction of gravity); absolute delays.
 /// @param requested  indices of the free parameters
 /// @param estimated  indices of the free parameters that affect any reading
 /// @param information       information matrix of the estimated parameters from the data without

@@ -28,15 +28,17 @@ struct ReleasedParameter {
   Eigen::Index position = 0;
   std::vector<Eigen::Index> free;     ///< the other parameters that are at no bound
   double unconstrained_change = 0.0;  ///< change of the released parameter, positive inward
-  /// Standard deviation of this change; not positive if not identifiable.
+  /// Standard deviation of `unconstrained_change`; not positive if the parameter is not
+  /// identifiable.
   double deviation = 0.0;
-  /// Derivatives of the parameters in `free` with respect to it.
+  /// Derivatives of the parameters in `free` with respect to the released parameter.
   Eigen::VectorXd slopes;
   Eigen::VectorXd deviations;  ///< standard deviations of those in `free` with it fixed
 
   /// Returns how far inside its bound the parameter may be (95 %, one-sided).
   double reach() const { return unconstrained_change + 1.645 * deviation; }
-  /// Returns whether another estimate changes noticeably if the parameter moves by `reach`.
+  /// Returns whether another estimate changes noticeably if the released parameter moves by
+  /// `reach`.
   bool changes_others() const;
 };
 

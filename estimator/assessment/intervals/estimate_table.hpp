@@ -44,8 +44,8 @@ Message make_prior_conflict_note(const PriorConflict& conflict);
 using ProblemFactory = std::function<std::unique_ptr<LeastSquaresProblem>(const Mechanism&)>;
 
 /// Moves free parameters whose initial value is at a bound into the interior of their range, if
-/// they affect the residual. The move changes the residual by a thousandth of its norm, and is at
-/// most half the range.
+/// they affect the residual. The move changes the residual by a thousandth of its norm, but is at
+/// most half the range of the parameter.
 void move_initial_values_off_bounds(Mechanism& mechanism, const ProblemFactory& make_problem);
 
 /// Returns the indices of the free parameters without any effect on the residual, such as a motor

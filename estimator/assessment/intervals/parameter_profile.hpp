@@ -12,15 +12,15 @@
 
 namespace estimator {
 
-/// Fits in which one parameter is held at several values, and all others are estimated (profile
-/// likelihood). Friction exp(−ζ ω²) is so nonlinear in its decay rate ζ that linearized intervals
-/// are too narrow, and fits may have several minima. Estimates beside a parameter at a bound assume
-/// that it is exactly there.
+/// The profile likelihood of one parameter: fits in which this parameter is fixed at several values
+/// and all other parameters are estimated. Friction exp(−ζ ω²) is so nonlinear in its decay rate ζ
+/// that linearized intervals are too narrow, and fits may have several minima. If a parameter is at
+/// a bound, all other estimates assume that its value is exactly the bound.
 struct ParameterProfile {
   struct HeldFit {
     double rise = 0.0;  ///< whitened cost minus the cost at the estimate
     Mechanism values;
-    /// Diagonal of the inverse Schur complement with the parameter held.
+    /// Diagonal of the inverse Schur complement with the profiled parameter fixed.
     Eigen::VectorXd conditional;
   };
   int position = 0;           ///< of the parameter among the free parameters
@@ -30,9 +30,9 @@ struct ParameterProfile {
 /// Computes the profiles of these parameters:
 ///
 /// - decay rates that are at a bound, not identifiable, or have a relative uncertainty above a
-///   quarter. The held rates span the decay speeds from a hundredth of the joint's largest speed to
-///   three times this speed.
-/// - other parameters at a bound on which other estimates depend, held at values inside the bound.
+///   quarter. The fixed values span the decay speeds from a hundredth of the joint's largest speed
+///   to three times this speed.
+/// - other parameters at a bound on which other estimates depend, fixed at values inside the bound.
 ///
 /// @param problem      at its optimum, with `segments` and `grid`
 /// @param information  at the same optimum, valid
@@ -45,13 +45,13 @@ std::vector<ParameterProfile> profile_parameters(
     const Eigen::VectorXd& half, const Eigen::VectorXd& max_speed,
     const CalibrationOptions& options, const CalibrationMonitor& monitor);
 
-/// Returns the parameter values of the held fit whose cost is noticeably lower than that of the
-/// estimate; nullopt if there is none.
+/// Returns the parameter values of a profile fit whose cost is noticeably lower than the cost of
+/// the estimate; nullopt if there is none.
 std::optional<Mechanism> find_better_optimum(const std::vector<ParameterProfile>& profiles);
 
-/// Widens the intervals of all parameters to those of the held fits. A held fit contributes its
-/// estimate with the interval that remains until the cost has risen as much as a quadratic cost
-/// would at the end of the linearized interval.
+/// Widens the intervals of all parameters so that they include the profile fits. A profile fit
+/// contributes its estimate with the interval that remains until the cost has risen as much as a
+/// quadratic cost would at the end of the linearized interval.
 /// @param information  at the estimate, valid
 /// @param half         half-widths of the linearized intervals, widened here
 /// @return             one note per widened interval

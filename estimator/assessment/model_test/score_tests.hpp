@@ -10,8 +10,8 @@
 
 namespace estimator {
 
-/// A Gauss–Newton step in some of the parameters, with all others fixed. The step is the linearised
-/// prediction of a fit in which these parameters are free.
+/// A Gauss–Newton step that changes some of the parameters and keeps all others fixed. The step is
+/// the linearised prediction of a fit in which only these parameters are free.
 struct GaussNewtonStep {
   /// Change and standard deviation, one per parameter of the step.
   Eigen::VectorXd change, deviation;
@@ -19,7 +19,7 @@ struct GaussNewtonStep {
   int rank = 0;           ///< number of identifiable directions
 };
 
-/// Computes a Gauss–Newton step in some of the parameters, with all others fixed.
+/// Computes a Gauss–Newton step that changes some of the parameters and keeps all others fixed.
 /// @param information  valid; see ParameterInformation for `schur` and `group_score`
 /// @param spread       covariance of the gradient, summed over noise groups
 /// @param taken        positions of the parameters to step in

@@ -74,7 +74,8 @@ struct DescriptionErrorTrial {
   int order = 0;  ///< index of the hypothesis
 };
 
-/// Trial fits of a rig description as given, and with each likely error corrected.
+/// Trial fits of a rig description: one fit of the description as given, and one fit for each
+/// likely error, with this error corrected.
 struct DescriptionErrorTrials {
   TrialFit given;
   /// The most promising trials, best first. Empty if the description as given fits the recordings
@@ -88,7 +89,7 @@ DescriptionErrorTrials try_description_errors(const Mechanism& mechanism,
                                               const std::vector<Recording>& excerpts,
                                               const CalibrationMonitor& monitor = {});
 
-/// The free zero offset of an encoder, and the initial value to use for it.
+/// The free zero offset of an encoder, and the initial value that a calibration should use for it.
 struct InitialEncoderOffset {
   int parameter = 0;
   double value = 0.0;  ///< [rad]

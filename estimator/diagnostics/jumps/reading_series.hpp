@@ -78,8 +78,8 @@ class NoiseScale {
   /// differences that a run of five false readings does not change them; infinite for a short
   /// series.
   double acceleration_despite_runs() const;
-  /// Returns the largest of some sustained accelerations, apart from a few that clustered false
-  /// readings can have made.
+  /// Returns the largest of the given sustained accelerations, without a few that may be due to
+  /// clustered false readings.
   static double largest_sustained(std::vector<double> lasting);
 
   static constexpr std::size_t kBlock = 64;  ///< readings over which noise is assumed constant

@@ -15,7 +15,7 @@
 namespace estimator {
 
 /// A fit of the open-loop simulation to short excerpts of recordings, each with its own initial
-/// state. It starts from nearly correct parameters and takes a few iterations.
+/// state. The fit starts from nearly correct parameters and takes a few iterations.
 class ExcerptFit {
  public:
   /// Creates an object without a fit; its cost is infinite.
@@ -85,7 +85,7 @@ struct MisfitProblem {
   double cost_per_reading = 0.0;  ///< cost without any cause
   Eigen::VectorXd rmse;
 
-  /// Includes a cause in the model and the excerpts before further causes are tried.
+  /// Includes the effect of a cause in the model and the excerpts, before further causes are tried.
   void include_cause(const MisfitCause& cause);
 
   /// Fits a mechanism to excerpts. The cost is infinite once the work budget is spent.
@@ -113,8 +113,8 @@ void add_cause_if_fit_improves(const MisfitProblem& problem, const ExcerptFit& f
                                const std::vector<Recording>& excerpts,
                                std::vector<MisfitCause>& causes);
 
-/// Fits a mechanism and excerpts that include a cause. The cost is infinite if the fit certainly
-/// does not improve enough.
+/// Fits a mechanism to excerpts, both including the effect of a cause. Returns an infinite cost if
+/// the fit certainly does not improve enough.
 ExcerptFit fit_if_promising(const MisfitProblem& problem, const Mechanism& mechanism,
                             const std::vector<Recording>& excerpts);
 

@@ -34,7 +34,7 @@ std::optional<LostTimeScore> find_likeliest_lost_time(const ShootingProblem& fit
 
 /// Hypothetical jumps in recordings: an encoder slip, and instants at which time may be lost.
 struct SuspectedJump {
-  /// Slip of one encoder, with its repair; no repair if no slip is suspected.
+  /// Slip of one encoder, with its repair; without a repair if no slip is suspected.
   SignalExamination slip;
   std::vector<RecordingCut> lost_times =
       {};  ///< samples before which time may be lost, the likeliest first

@@ -25,7 +25,7 @@ Finding make_outlier_finding(const Encoder& sensor, const std::string& recording
 Finding make_slip_finding(const Encoder& sensor, const std::string& recording, double time,
                           double size, double deviation, double quantum);
 
-/// Turns a warning into a note, for a model that is rejected despite the repair of this finding.
+/// Turns a warning into a note. Used if the model is rejected even after the repair of the finding.
 void downgrade_to_note(Finding& finding);
 
 /// Returns a finding about a jump of readings at which the recording is cut.

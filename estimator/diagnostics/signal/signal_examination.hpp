@@ -82,8 +82,8 @@ SignalExamination examine_signals(const Mechanism& mechanism,
                                   const std::vector<Recording>& recordings,
                                   const SensorDescription& facts = {});
 
-/// Finds faults of recordings in the residuals of a calibration, which reveal smaller outliers and
-/// steps than the readings. For physical parameters only.
+/// Finds faults of recordings in the residuals of a calibration. Residuals reveal smaller outliers
+/// and steps than the readings themselves. For physical parameters only.
 /// @param recordings  the calibrated recordings
 SignalExamination examine_residuals(const Calibration& calibration,
                                     const std::vector<Recording>& recordings);

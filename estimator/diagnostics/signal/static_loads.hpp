@@ -18,8 +18,9 @@ struct NonEquilibriumJoint {
   double inertia = 0.0;     ///< of the joint if all other joints are locked [kg·m² or kg], > 0
   double damping = 0.0;     ///< viscous and of back EMF, ten times if free [N·m·s/rad or N·s/m]
 
-  /// Returns an estimate of the time in which the released joint moves by a distance [s]: the time
-  /// with the inertia alone, plus the time with the damping alone.
+  /// Returns an estimate of the time in which the released joint moves by a distance [s]: the sum
+  /// of the time that the inertia alone would cause and the time that the damping alone would
+  /// cause.
   double departure_time(double distance) const;
 };
 

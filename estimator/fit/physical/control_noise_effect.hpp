@@ -7,11 +7,11 @@
 
 namespace estimator {
 
-/// Process noise that is negligible beside the accelerations due to noise of the controls, relative
-/// to them.
+/// Process noise that is negligible compared with the accelerations due to noise of the controls,
+/// as a fraction of these accelerations.
 inline constexpr double kNegligibleControlShare = 0.1;
 
-/// Returns the variance of each joint's coordinate due to noise of the encoders [rad²].
+/// Returns the variance of each joint coordinate that noise of the encoders causes [rad²].
 /// @param noise  standard deviation of each encoder's readings [rad or m]
 Eigen::VectorXd joint_angle_variances(const Mechanism& mechanism, const Eigen::VectorXd& noise);
 

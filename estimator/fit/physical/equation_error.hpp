@@ -66,8 +66,8 @@ class EquationErrorProblem final : public LeastSquaresProblem {
   void update_weights();
 
  private:
-  /// Integrals e and their derivatives by the standard coordinates, at some values of them. Rows
-  /// are functions · joints.
+  /// Integrals e and their derivatives with respect to the standard coordinates, at given values of
+  /// these coordinates. There is a row for each test function and joint.
   struct Linearization {
     Eigen::VectorXd coordinates;
     Eigen::VectorXd integrals;  ///< [N·m]
@@ -78,7 +78,7 @@ class EquationErrorProblem final : public LeastSquaresProblem {
     Linearization whitened;  ///< rows are whitened, and compressed if the problem is affine
     double cost = 0.0;
   };
-  /// An encoder offset, and the change of the joint coordinates by it.
+  /// An encoder offset, and the change of the joint coordinates that it causes.
   struct FreeOffset {
     int coordinate;  ///< its position among the standard coordinates
     double in_use;   ///< in the angles of the motion

@@ -8,9 +8,10 @@
 
 namespace estimator {
 
-/// Low-pass filtered motion at the instants under test functions φ(t), with which equations of
-/// motion are multiplied and integrated. Controls and directions are filtered like the readings of
-/// their joint, so that they change when the filtered accelerations do.
+/// The low-pass filtered motion at the instants at which test functions φ(t) are not zero. The
+/// equations of motion are multiplied by the test functions and integrated. Controls and directions
+/// are filtered like the readings of their joint, so that they change when the filtered
+/// accelerations do.
 ///
 /// Test functions are cubic B-splines with ∫φ dt = 1 [1/s]. They and their slopes are zero at their
 /// ends, so integration by parts moves both time derivatives of a coordinate to φ:

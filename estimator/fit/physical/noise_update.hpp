@@ -9,7 +9,7 @@ namespace estimator {
 /// @param group  residuals whitened with the current level
 double compute_sensor_noise_factor(const NoiseGroupStatistics& group);
 
-/// Factor by which insignificant process noise is reduced in each round of noise estimation.
+/// Factor by which each round of noise estimation reduces insignificant process noise.
 inline constexpr double kProcessDrop = 0.03;
 
 /// The change of a joint's process noise level in one round of noise estimation.

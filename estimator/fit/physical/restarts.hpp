@@ -8,7 +8,7 @@
 namespace estimator {
 
 /// Returns mechanisms with parameter values from which to restart a fit that may have ended in a
-/// local minimum. Empty if nothing suggests a local minimum.
+/// local minimum. Empty if there is no sign of a local minimum.
 ///
 /// - Parameters that reached a bound are reset to their initial values; others remain as estimated.
 /// - An ineffective Stribeck excess is reset. It is ineffective if zero, independent of speed (ζ =

@@ -33,7 +33,7 @@ struct ShootingHistory {
   std::vector<IterationRecord> records;
 };
 
-/// The names of the two parts of a fit in progress reports.
+/// Names of the two parts of a fit, for progress reports.
 struct FitStages {
   EstimationStage joint = EstimationStage::kJointEstimation;
   EstimationStage simulation = EstimationStage::kSimulationFit;
@@ -61,7 +61,8 @@ class ShootingFit {
   /// Returns the least-squares problem of the second stage at the initial parameter values.
   std::unique_ptr<ShootingProblem> make_second_stage_problem(const Mechanism& mechanism) const;
 
-  /// Runs the joint estimation of states, parameters and, unless given, noise levels.
+  /// Runs the joint estimation of states, parameters and, unless the caller gives them, noise
+  /// levels.
   void estimate_jointly(const Mechanism& start);
 
   /// Fits the open-loop simulation after the joint estimation. Returns false if this fit diverged
@@ -70,7 +71,7 @@ class ShootingFit {
   bool fit_simulation();
 
   /// Fits the simulation again from other parameter values, and keeps the result if its cost is
-  /// lower. Returns whether it is.
+  /// lower. Returns whether the cost is lower.
   bool restart_simulation_fit_from(const Mechanism& values);
 
   /// Returns the least-squares problem at the result of `estimate_jointly`.
@@ -126,7 +127,7 @@ class ShootingFit {
                    ShootingHistory& history) const;
   LmOptions make_solver_options(const ShootingProblem& problem, double decrease) const;
   void run(ShootingProblem& problem, LmOptions options, ShootingHistory& history) const;
-  /// Reports the start of another solve. Its cost is not comparable with the cost of earlier
+  /// Reports the start of another solve, whose cost is not comparable with the costs of earlier
   /// solves.
   void report_solve(SolveKind kind, const Mechanism& varied, ShootingHistory& history) const;
   void estimate_noise_levels();

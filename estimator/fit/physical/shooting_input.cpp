@@ -318,12 +318,12 @@ ShootingInput prepare_shooting_data(const Mechanism& mechanism,
   if (has_load_friction_in_loop(mechanism)) {
     throw std::invalid_argument(
         "friction that grows with the bearing load (r_mu, mu) is not supported with closed loops "
-        "or joints that follow others, because their motion does not determine the load; use "
+        "or mimic joints, because their motion does not determine the load; use "
         "constant friction, or request shadow parameters");
   }
   if (motor_control_noise(mechanism).size() > 0 && !is_tree_mechanism(mechanism)) {
     throw std::invalid_argument(
-        "a motor's control_noise is not supported with closed loops or joints that follow others; "
+        "a motor's control_noise is not supported with closed loops or mimic joints; "
         "remove it");
   }
   ShootingInput input;

@@ -112,7 +112,7 @@ struct Excerpt {
   bool is_whole = true;
 };
 
-/// Returns an excerpt that consists of the complete recordings.
+/// Returns the complete recordings in the form of an excerpt.
 Excerpt make_complete_excerpt(const ShootingInput& input);
 
 /// Selects time windows, distributed evenly over each segment, as an excerpt. Returns the complete

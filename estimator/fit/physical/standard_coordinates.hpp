@@ -18,26 +18,28 @@ class StandardCoordinates {
   explicit StandardCoordinates(const Mechanism& mechanism);
 
   int size() const { return static_cast<int>(parameters_.size()); }
-  /// Returns the parameters that determine the coordinates, as many as there are coordinates. They
-  /// are indices into Mechanism::parameters.
+  /// Returns the parameters that determine the coordinates, one for each coordinate, as indices
+  /// into Mechanism::parameters.
   const std::vector<int>& parameters() const { return parameters_; }
 
   /// Returns the values of the coordinates.
   Eigen::VectorXd values(const Mechanism& mechanism) const;
 
-  /// Returns the derivatives of the coordinates by the free parameters, size × free.
+  /// Returns the derivatives of the coordinates with respect to the free parameters, size × free.
   Eigen::MatrixXd derivatives(const Mechanism& mechanism, const FreeParameters& free) const;
 
-  /// Converts derivatives by `parameters()` to derivatives by the coordinates, both rows × size.
+  /// Converts derivatives with respect to `parameters()` to derivatives with respect to the
+  /// coordinates, both rows × size.
   /// @param at  parameter values; masses must be positive
   void convert_derivatives(const Mechanism& at, Eigen::MatrixXd& derivatives) const;
 
-  /// Returns the mechanism with positive masses of the bodies that have standard parameters.
+  /// Returns the mechanism, changed so that all bodies with standard parameters have a positive
+  /// mass.
   Mechanism with_positive_masses(Mechanism mechanism) const;
 
  private:
-  /// A body with standard parameters. Its points are those of its joints and of its air drag, the
-  /// parent joint's first, as indices of their first coordinates.
+  /// A body with standard parameters. Its points belong to its joints and its air drag; the point
+  /// of the parent joint comes first. A point is given by the index of its first coordinate.
   struct StandardBody {
     int body;
     int first;  ///< position of its first coordinate

@@ -63,9 +63,10 @@ void require_untied(const Mechanism& mechanism) {
     if (!is_changed_by_fit(mechanism, tie.parameter)) continue;
     const std::string& name = mechanism.parameters[tie.parameter].name;
     throw std::invalid_argument("parameter " + quoted(name) +
-                                " depends on other parameters, but shadow parameters (of a SPOOK "
-                                "simulator) must not depend "
-                                "on others; request physical parameters, or remove the dependency");
+                                " depends on other parameters, "
+                                "but shadow parameters (of a SPOOK simulator) "
+                                "must not depend on others; "
+                                "request physical parameters, or remove the dependency");
   }
 }
 
@@ -117,9 +118,10 @@ void require_uniform_clock(const std::string& name, const Segment& segment) {
   if (segment.times.empty()) return;
   throw std::invalid_argument(
       name +
-      ": shadow parameters (of a SPOOK simulator) need uniformly sampled data, but these time "
-      "stamps are irregular; request physical parameters, or raise jitter_tolerance in the rig "
-      "file's time { } if only the time stamps jitter");
+      ": shadow parameters (of a SPOOK simulator) need uniformly sampled data, "
+      "but these time stamps are irregular; "
+      "request physical parameters, "
+      "or raise jitter_tolerance in the rig file's time { } if only the time stamps jitter");
 }
 
 ShadowInput prepare_shadow_input(const Mechanism& mechanism,
@@ -141,8 +143,8 @@ ShadowInput prepare_shadow_input(const Mechanism& mechanism,
     if (options.residual_form == ResidualForm::kExplicit &&
         !(std::min(joint.spook.compliance_linear, joint.spook.compliance_angular) > 0.0)) {
       throw std::invalid_argument("joint " + quoted(joint.name) +
-                                  ": the explicit residual divides by the compliance; give a "
-                                  "compliance above 0, or use the implicit form");
+                                  ": the explicit residual divides by the compliance; "
+                                  "give a compliance above 0, or use the implicit form");
     }
   }
   check_input(preparation.mechanism, recordings);

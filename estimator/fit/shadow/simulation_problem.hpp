@@ -65,7 +65,7 @@ class SimulationProblem final : public LeastSquaresProblem {
   /// Returns the initial state of a segment's simulation, which is the state at node 1.
   const State& initial_state(int segment) const { return point_.initial[segment]; }
 
-  /// Returns the number of readings of an encoder that are fitted.
+  /// Returns the number of fitted readings of an encoder.
   int observation_count(int sensor) const;
 
   /// Returns the sum of the squared reading errors of an encoder over all segments [rad²].
@@ -84,8 +84,8 @@ class SimulationProblem final : public LeastSquaresProblem {
     std::vector<Eigen::MatrixXd> simulated;
     double cost = 0.0;
     std::vector<Eigen::MatrixXd> bases;  ///< initial_state_basis of each segment
-    /// Sensitivities of each segment. Always complete, because several threads may linearize at
-    /// once.
+    /// Sensitivities of each segment. They are always complete, because several threads may
+    /// linearize at the same time.
     std::shared_ptr<const std::vector<SegmentSensitivity>> sensitivities;
   };
 

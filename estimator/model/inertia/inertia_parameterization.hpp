@@ -52,7 +52,7 @@ class SecondMomentParameterization {
   Eigen::VectorXd lower() const;
 
   Moments moments_of_inertia(const Eigen::VectorXd& coordinates) const;
-  /// Returns the derivatives of the moments by the coordinates, 6 × size.
+  /// Returns the derivatives of the moments with respect to the coordinates, 6 × size.
   Eigen::MatrixXd moment_derivatives(const Eigen::VectorXd& coordinates) const;
 
   /// Returns the coordinates after a linearized step, as described above.
@@ -61,7 +61,7 @@ class SecondMomentParameterization {
  private:
   Eigen::Matrix3d cholesky_triangle(const Eigen::VectorXd& coordinates) const;
   Eigen::Matrix3d principal_axes(const Eigen::VectorXd& coordinates) const;
-  /// Returns the derivative of a second moment's logarithm by its coordinate (d or σ).
+  /// Returns the derivative of a second moment's logarithm with respect to its coordinate (d or σ).
   double logarithm_derivative() const {
     return kind_ == InertiaParameterization::kLogCholesky ? 2.0 : 1.0;
   }

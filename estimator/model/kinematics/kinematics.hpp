@@ -9,7 +9,7 @@
 
 namespace estimator {
 
-/// Mass and inertia of one body, taken from the parameters.
+/// Mass and inertia of one body, as given by the current parameter values.
 struct BodyValues {
   double mass;              ///< [kg]
   Eigen::Matrix3d inertia;  ///< about the centre of mass, body frame [kg·m²]
@@ -33,7 +33,7 @@ struct ModelParameterValues {
   Eigen::Matrix3d gravity_jacobian;  ///< ∂gravity/∂(g, tilt_x, tilt_z)
 };
 
-/// Returns the values of `mechanism.parameters` as vectors and matrices.
+/// Returns the values of `mechanism.parameters`, arranged in vectors and matrices.
 ModelParameterValues unpack_parameters(const Mechanism& mechanism);
 
 /// Geometry of one joint in one configuration, in the world frame.
@@ -76,14 +76,14 @@ inline Eigen::Matrix<double, 5, 6> constraint_rows(const JointGeometry& geometry
   return A;
 }
 
-/// Derivatives of A y by the rotations of the two bodies of a joint, for the constraint Jacobian A
-/// and a fixed velocity y. Only the angular parts of y contribute.
+/// Derivatives of A y with respect to the rotations of the two bodies of a joint, for the
+/// constraint Jacobian A and a fixed velocity y. Only the angular parts of y contribute.
 struct ConstraintRowDerivatives {
   Eigen::Matrix<double, 5, 3> a;  ///< by the rotation δψ_a of body a
   Eigen::Matrix<double, 5, 3> b;  ///< by the rotation δψ_b of body b
 };
 
-/// Returns the derivatives of A y by the rotations of the two bodies of a joint.
+/// Returns the derivatives of A y with respect to the rotations of the two bodies of a joint.
 /// @param omega_a, omega_b  angular parts of y for the two bodies; zero for the ground
 inline ConstraintRowDerivatives constraint_row_derivatives(const JointGeometry& geometry,
                                                            const Eigen::Vector3d& omega_a,
@@ -110,7 +110,8 @@ double joint_angle(const Joint& joint, const Configuration& q);
 /// Returns the joint angle for the poses of all bodies.
 double joint_angle(const Joint& joint, const Pose* poses);
 
-/// A joint angle and its derivatives by the world-frame rotations δψ_a and δψ_b of the two bodies.
+/// A joint angle and its derivatives with respect to the world-frame rotations δψ_a and δψ_b of the
+/// two bodies.
 struct JointAngleJacobian {
   double angle;          ///< joint angle, see joint_angle [rad]
   Eigen::RowVector3d a;  ///< derivative by the rotation of body a; zero for the ground

@@ -31,8 +31,8 @@ void differentiate_sensor_readings(const TreeProgram& program, const SensingProg
 Eigen::MatrixXd motion_at_sample_instants(const TreeProgram& program, const Mechanism& values,
                                           std::span<const MotionInterval> intervals);
 
-/// Computes joint motion and controls at the sample instants, with derivatives by the states at
-/// these instants.
+/// Computes joint motion and controls at the sample instants, with derivatives with respect to the
+/// states at these instants.
 ///
 /// @param motion  result: angles, rates, accelerations, controls × instants of all intervals
 /// @param slopes  result, one per instant. Rows as in `motion`; columns are coordinates, rates,

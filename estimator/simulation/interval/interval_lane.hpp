@@ -53,7 +53,7 @@ struct IntegrationSegmentLimits {
   double near_rest = 0.0;   ///< longest segment while a joint with smoothed friction is at rest [s]
 };
 
-/// Integrators and constants that all lanes of an integration share.
+/// Integrators and constants that all SIMD lanes of an integration use together.
 struct SharedLaneData {
   static constexpr int kSingle = 4;
   struct SmoothedFrictionJoint {
@@ -92,11 +92,11 @@ class SegmentIntegrator {
   /// Returns whether any joint rests.
   bool has_resting_joint() const { return std::ranges::any_of(contacts_, is_at_rest); }
   void start(MotionInterval& interval, Eigen::MatrixXd& angles);
-  /// Sets the step of a lane without an interval to zero length.
+  /// Sets the step length to zero in a lane that has no interval.
   void idle() { lanes_.substep_length()[lane_] = 0.0; }
   /// Computes the remaining holding torque at the end of the step, for a mechanism with loops.
   void update_spare_holding_torque() { spare_ = spare_holding_torque(lanes_, lane_); }
-  /// Accepts the end of the segment after a step, or shortens the segment.
+  /// After an integration step, accepts the end of the segment or shortens the segment.
   void accept_or_shorten_segment();
 
  private:

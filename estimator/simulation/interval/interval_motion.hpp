@@ -87,7 +87,8 @@ struct MotionCheckpoint {
   Eigen::VectorXd guess = {};  ///< with loops: angles of all joints
 };
 
-/// One interval to integrate: consecutive substeps of the controls, and the samples within them.
+/// One interval to integrate: consecutive substeps with linear controls, and the samples within
+/// these substeps.
 struct MotionInterval {
   const SegmentControls* controls = nullptr;
   int first_substep = 0, last_substep = 0;  ///< [first, last)
@@ -166,10 +167,10 @@ class IntervalIntegrator {
   double near_rest_;
 };
 
-/// Computes the derivatives of intervals that IntervalIntegrator has integrated, by their start
-/// states and the motion parameters. Derivatives across jumps of the acceleration a are exact. The
-/// time t of a jump depends on the state. Rates v and a joint's rate ω therefore change at a fixed
-/// time by
+/// Computes the derivatives of intervals that IntervalIntegrator has integrated, with respect to
+/// their start states and the motion parameters. Derivatives across jumps of the acceleration a are
+/// exact. The time t of a jump depends on the state. Rates v and a joint's rate ω therefore change
+/// at a fixed time by
 ///
 ///   δv⁺ = δv⁻ + (a⁻ − a⁺) δt,    δt = −δω/a⁻ if a joint stops (saltation matrix).
 ///

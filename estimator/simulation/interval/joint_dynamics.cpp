@@ -45,8 +45,9 @@ bool is_at_rest(double rate) { return std::abs(rate) < kRestRate; }
 void require_finite(const Eigen::MatrixXd& values) {
   if (values.allFinite()) return;
   throw std::invalid_argument(
-      "the accelerations are not finite, because a joint moves no mass, or the loops are in a "
-      "singular configuration; give the bodies masses and inertias, or another position");
+      "the accelerations are not finite, because a joint moves no mass, "
+      "or the loops are in a singular configuration; "
+      "give the bodies masses and inertias, or another position");
 }
 
 }  // namespace
@@ -82,8 +83,8 @@ JointDynamics::Equations& JointDynamics::equations_at(const Eigen::VectorXd& coo
   if (!known) known = std::make_unique<Equations>(mechanism_, choice);
   if (known->program.has_loops() && known->program.has_load_dependent_friction()) {
     throw std::invalid_argument(
-        "friction that grows with the bearing load (r_mu, mu) is not supported with closed loops "
-        "or joints that follow others; use constant friction");
+        "friction that grows with the bearing load (r_mu, mu) "
+        "is not supported with closed loops or mimic joints; use constant friction");
   }
   return *known;
 }
@@ -251,8 +252,8 @@ LinearModel JointDynamics::linearize(const OperatingPoint& given, double period)
         std::ceil(std::max(period / kStepLongest, period * fastest / kStepShare) * (1.0 - 1e-9));
     if (!(count <= kStepCountMax)) {
       throw std::invalid_argument(
-          "the sampling period is more than 50 000 times as long as the fastest motion of the "
-          "rig; give a shorter period");
+          "the sampling period is more than 50 000 times as long as the fastest motion of the rig; "
+          "give a shorter period");
     }
     std::fill_n(lanes.substep_length(), kPointLanes, period / count);
     for (int row = 0; row < 2 * c; ++row) {

@@ -11,8 +11,8 @@ namespace estimator {
 
 /// Integrates 4, 8 or 16 independent states of one mechanism in parallel SIMD lanes. Each state
 /// advances by its own substep: one classical fourth-order Runge–Kutta step with constant contacts
-/// and linear controls. On request it computes exact derivatives of the step by the start state and
-/// the motion parameters.
+/// and linear controls. On request it computes exact derivatives of the step with respect to the
+/// start state and the motion parameters.
 ///
 /// The derivatives of the accelerations a follow from the equations of motion r = 0 by one linear
 /// solve, da = −(∂r/∂a)⁻¹ (∂r/∂(q, v) d(q, v) + ∂r/∂χ dχ). A step takes four evaluations of the
@@ -38,21 +38,23 @@ class SimdMotionIntegrator {
 
   // Start of the substep; set before a step. Contacts: `slip` is −1, 0 or 1, and `free` 0 if the
   // joint sticks, else 1.
-  /// Returns a row of the start state, which consists of the coordinates and their rates.
+  /// Returns one element of the start state (in all lanes). The state consists of the coordinates
+  /// and their rates.
   double* state(int row) { return at(state_, row); }
   /// Returns the initial guess for the angle of a joint in a loop.
   double* guess(int joint) { return at(begin_, joint); }
   double* slip(int joint) { return at(slip_, joint); }
   double* free(int joint) { return at(free_, joint); }
   double* substep_length() { return at(length_, 0); }  ///< duration of the substep [s]
-  /// Return a motor's control at the start of the substep, and its increase until the end.
+  /// Return a motor's control at the start of a substep, and its increase until the end of the
+  /// substep.
   double* control(int motor) { return at(control_, motor); }
   double* rise(int motor) { return at(rise_, motor); }
-  /// Return the derivatives of `control` and `rise` by the control's delay. They must be set only
-  /// if derivatives of the step are computed.
+  /// Return the derivatives of `control` and `rise` with respect to the control's delay. They must
+  /// be set only if derivatives of the step are computed.
   double* control_delay_derivative(int motor) { return at(control_slope_, motor); }
   double* rise_delay_derivative(int motor) { return at(rise_slope_, motor); }
-  /// Returns the derivative of a row of the start state in one direction.
+  /// Returns the derivative of one element of the start state in one direction.
   double* slope(int row, int direction) { return at(slopes_, row * directions_ + direction); }
 
   virtual void step() = 0;
@@ -72,7 +74,7 @@ class SimdMotionIntegrator {
   const double* begin_rate(int joint) const { return at(begin_joint_motion(), n_ + joint); }
   const double* end_angle(int joint) const { return at(end_joint_motion(), joint); }
   const double* end_rate(int joint) const { return at(end_joint_motion(), n_ + joint); }
-  /// Returns a row of the state at the end of the last step.
+  /// Returns one element of the state at the end of the last step (in all lanes).
   const double* end_state(int row) const { return at(end_, row); }
   /// Return the derivative of a joint's angle, or of its rate for row joint_count + joint, at the
   /// start and at the end of the last step.
@@ -83,7 +85,7 @@ class SimdMotionIntegrator {
     return at(has_loops_ ? joint_end_slopes_ : end_slopes_, joint_row * directions_ + direction);
   }
 
-  /// Compute accelerations at the start, or at the end, of the substep for the current contacts.
+  /// Compute the accelerations for the current contacts, at the start or at the end of the substep.
   virtual void compute_start_accelerations() = 0;
   virtual void compute_end_accelerations() = 0;
   /// Return the acceleration of a coordinate or of a joint, and the angle and rate of a joint.
@@ -197,7 +199,7 @@ inline bool is_sample_in_segment(const MotionInterval& interval, int sample, int
          is_instant_in_segment(interval, interval.time(sample), substep, end);
 }
 
-/// Factors of the joint angles and rates at both ends of a smooth segment, for cubic Hermite
+/// Weights of the joint angles and rates at both ends of a smooth segment, for cubic Hermite
 /// interpolation of an angle or a rate.
 struct HermiteWeights {
   double angle_begin, angle_end;  ///< [-]; for a rate [1/s]
@@ -213,7 +215,7 @@ inline HermiteWeights hermite_weights(double time, double length) {
   return {1.0 - turn, turn, x * rest * rest * length, -x * x * rest * length};
 }
 
-/// Returns the weights of a rate, which are the time derivatives of hermite_weights.
+/// Returns the weights for the interpolation of a rate: the time derivatives of hermite_weights.
 inline HermiteWeights hermite_rate_weights(double time, double length) {
   if (!(length > 0.0)) return {0.0, 0.0, 0.0, 1.0};
   const double x = std::clamp(time / length, 0.0, 1.0);

@@ -176,8 +176,8 @@ void draw(const Mechanism& mechanism, std::size_t count, unsigned seed,
   for (std::size_t tries = 0; equations < count; ++tries) {
     if (tries > kTriesMax * count) {
       throw std::invalid_argument(
-          "the loops cannot be closed with the given joint points; check joint points, signs and "
-          "encoder zeros");
+          "the loops cannot be closed with the given joint points; "
+          "check joint points, signs and encoder zeros");
     }
     Eigen::VectorXd angles(n);
     for (int j = 0; j < n; ++j) {

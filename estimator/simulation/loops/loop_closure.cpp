@@ -285,8 +285,9 @@ CoordinateChoice LoopClosure::choose_coordinates(const std::vector<Eigen::Matrix
   if (best.empty()) {
     const auto [motion, configuration] = least_determined(jacobians, rank);
     throw ChangePointError(
-        "a change point of the mechanism (a singular configuration, from which its joints can "
-        "continue along two branches); use recordings, or parts of them, that avoid it",
+        "a change point of the mechanism (a singular configuration, "
+        "from which its joints can continue along two branches); "
+        "use recordings, or parts of them, that avoid it",
         motion, configuration);
   }
   choice.dependent = best;

@@ -97,7 +97,7 @@ class LoopClosure {
 /// Largest violation of the loop-closure equations at which loops count as closed [m, rad].
 inline constexpr double kClosed = 1e-9;
 
-/// One assembly mode: joint angles at which all loops are closed.
+/// One assembly mode of a mechanism with loops: joint angles at which all loops are closed.
 struct AssemblyMode {
   Eigen::VectorXd angles;
   double deviation;  ///< root mean square deviation from the desired coordinates [rad or m]

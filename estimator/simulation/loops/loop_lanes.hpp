@@ -164,7 +164,7 @@ class SimdLoopAccelerations {
     }
   }
 
-  /// Returns an element of N, the derivative of a joint's rate by a coordinate's rate.
+  /// Returns an element of N, the derivative of a joint's rate with respect to a coordinate's rate.
   const double* rate_coupling(int joint, int coordinate) const {
     return row_at<W>(coupling_, joint * c_ + coordinate);
   }
@@ -197,8 +197,8 @@ class SimdLoopAccelerations {
     }
   }
 
-  /// Computes an element of held + T z, with the solution z in `right_` and the free directions T
-  /// of the coordinates.
+  /// Computes an element of held + T z. The solution z is in `right_`, and T are the free
+  /// directions of the coordinates.
   void add_held_motion(int p, const double* held, double* out) const {
     std::copy_n(held, W, out);
     for (int q = 0; q < c_; ++q) {

@@ -38,8 +38,8 @@ class LoopSensitivities : public SimdLoopAccelerations<W> {
     }
   }
 
-  /// Computes derivatives of the joints' angles and rates by the coordinates, their rates and the
-  /// motion parameters. Call it after `compute_accelerations`.
+  /// Computes derivatives of the joints' angles and rates with respect to the coordinates, their
+  /// rates and the motion parameters. Call it after `compute_accelerations`.
   void differentiate_joint_motion(double* rows) {
     this->sum_joint_forces(rows, [&](int k) { return row(rows, program_.acceleration_row(k)); });
     if (any_holds_) {  // minus the forces that hold sticking joints: −Cᵀ Nᵀ r
@@ -182,8 +182,8 @@ class LoopSensitivities : public SimdLoopAccelerations<W> {
   using Base::force_, Base::hold_, Base::inverse_pivot_, Base::lu_, Base::right_;
   using Base::inverse_jacobian, Base::row;
 
-  /// Returns the row for one joint or equation, and one direction, in a table with a row for each
-  /// pair.
+  /// Returns a row of a table that has one row for each pair of a joint (or equation) and a
+  /// direction.
   double* of(Rows& table, int index, int direction) const {
     return row_at<W>(table, index * directions_ + direction);
   }
@@ -192,7 +192,8 @@ class LoopSensitivities : public SimdLoopAccelerations<W> {
   }
   bool is_dependent_joint(int joint) const { return coordinate_of_[joint] < 0; }
 
-  /// Adds a derivative by an angle, a rate or a parameter to the derivatives in all directions.
+  /// Adds a derivative with respect to an angle, a rate or a parameter to the derivatives in all
+  /// directions.
   void add_sparse_derivative(const TreeProgram::SparseEntry& entry, const double* rows,
                              Rows& sums) {
     const double* slope = row(rows, entry.row);

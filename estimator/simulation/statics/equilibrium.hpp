@@ -15,7 +15,8 @@ namespace estimator {
 /// loops closed.
 class StaticPotential {
  public:
-  /// Derivatives of the potential energy V by the displacements z, at one configuration.
+  /// Derivatives of the potential energy V with respect to the displacements z, at one
+  /// configuration.
   struct EnergyDerivatives {
     Eigen::MatrixXd motions;    ///< Z, joints × z: joint displacements for each z
     Eigen::VectorXd gradient;   ///< ∂V/∂z [N·m or N]

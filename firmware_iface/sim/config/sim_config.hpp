@@ -12,7 +12,7 @@ namespace firmware_iface::sim {
 
 /// A parsed and checked simulation file.
 struct SimConfig {
-  /// Without value if the rig comes from a rig file.
+  /// Parameters of the simulated rig; monostate if the rig comes from a rig file.
   std::variant<std::monostate, PendulumParameters, FurutaParameters> rig;
   JointState start;
   SimulationSettings settings;
@@ -22,7 +22,7 @@ struct SimConfig {
   Plant make_plant() const;
 };
 
-/// Settings of a simulation file that a command line can override.
+/// Settings of a simulation file that command-line options can override.
 struct SimOverrides {
   std::optional<std::uint32_t> baud_rate;
   std::optional<double> clock_error_ppm;

@@ -10,14 +10,14 @@
 
 namespace proto {
 
-/// Largest number of numbers that are read from one file, all its arrays together: 256 MiB as
+/// Largest count of numbers that are read from one file, in all its arrays together: 256 MiB as
 /// double, 9 hours of one signal at 1 kHz.
 inline constexpr std::size_t kArrayNumbersMax = std::size_t{32} << 20;
 
 /// Largest size of the compressed parts of a file after decompression, all together [byte].
 inline constexpr std::uint64_t kInflatedSizeMax = std::uint64_t{512} << 20;
 
-/// Largest number of arrays in a file, and of columns of all arrays.
+/// Largest number of arrays in a file, and largest number of columns in all its arrays.
 inline constexpr std::size_t kArraysMax = 10'000;
 
 /// Named arrays of real numbers and texts in a file: MAT of version 4, 5 (7) and 7.3, HDF5, and
@@ -25,7 +25,8 @@ inline constexpr std::size_t kArraysMax = 10'000;
 /// such as "theta.signals(2).values", "runs{3}" and "group/theta".
 class ArrayFile {
  public:
-  /// An array without its content. Dimensions of size one beyond the second are left out.
+  /// Description of an array, without its content. Dimensions of size one beyond the second are
+  /// left out.
   struct Array {
     std::string name;
     std::size_t rows = 0;
@@ -40,7 +41,7 @@ class ArrayFile {
     std::string name;
     std::string value;  ///< its ASCII part
   };
-  /// Content that is not an array of real numbers.
+  /// Content of a file that is not an array of real numbers, and thus not read.
   struct Omission {
     std::string name;
     std::string reason;  ///< what it is and how to save it as numbers
@@ -98,10 +99,10 @@ std::unique_ptr<const ArrayFile> open_mat5_file(const std::string& path);
 std::unique_ptr<const ArrayFile> open_hdf5_file(const std::string& path);
 std::unique_ptr<const ArrayFile> open_numpy_file(const std::string& path);
 
-/// Returns the values of an array that is stored row by row, column by column.
+/// Returns the values of an array column by column. In the file, the array is stored row by row.
 std::vector<double> to_column_order(const ArrayFile::Array& array, std::vector<double> stored);
 
-/// Advice for values that rigcal cannot read from a MATLAB object of this class.
+/// Returns advice for a MATLAB object of this class, whose values rigcal cannot read.
 std::string describe_matlab_object(const std::string& class_name);
 
 }  // namespace proto

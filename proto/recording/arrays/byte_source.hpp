@@ -25,17 +25,18 @@ class ByteSource {
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
-  /// Reads bytes until `out` is full. Returns false at the end, on damage or without budget; every
-  /// further call then fails too.
+  /// Reads bytes until `out` is full. Returns false at the end of the data, if the data are
+  /// damaged, or if the size limit is reached. Then every further call fails, too.
   bool read(std::span<std::uint8_t> out);
 
-  /// Reads and discards bytes. Returns false as read() does.
+  /// Reads and discards bytes. Returns false in the same cases as read().
   bool skip(std::uint64_t size);
 
-  /// Number of bytes that were read or skipped, after decompression.
+  /// Number of bytes that were read or skipped, counted after decompression.
   std::uint64_t position() const { return position_; }
 
-  /// Returns an upper bound of the bytes that remain: exact if the bytes are not compressed.
+  /// Returns an upper bound on the number of remaining bytes. It is exact if the bytes are not
+  /// compressed.
   std::uint64_t remaining_max() const;
 
  private:

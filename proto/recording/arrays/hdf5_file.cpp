@@ -376,8 +376,8 @@ class Hdf5File final : public ArrayFile {
       if (is_number(member.id())) add(path + "." + location.field, extent, location);
       if (H5Tget_class(member.id()) == H5T_ARRAY && location.field.starts_with("values_block")) {
         add_omission(path,
-                     "is a table that pandas wrote without column names; save it with "
-                     "to_hdf(..., format='fixed')");
+                     "is a table that pandas wrote without column names; "
+                     "save it with to_hdf(..., format='fixed')");
       }
     }
   }

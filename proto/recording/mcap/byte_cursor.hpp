@@ -32,7 +32,7 @@ inline void append_bytes(Bytes& out, std::span<const std::uint8_t> bytes) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-/// Appends the length of a text as u32, then the text.
+/// Appends a text, preceded by its length as an unsigned 32-bit integer.
 inline void append_text(Bytes& out, std::string_view text) {
   put(out, static_cast<std::uint32_t>(text.size()));
   append_bytes(out, as_bytes(text));

@@ -189,8 +189,9 @@ Status check_path_is_free(const std::string& path) {
   }
   if (::access(part_file_path(path).c_str(), F_OK) == 0) {
     return Error{ErrorCode::kExists, part_file_path(path) +
-                                         ": left by an interrupted run; 'rigcal recover' reads a "
-                                         "recording, anything else can be deleted"};
+                                         ": left by an interrupted run; "
+                                         "'rigcal recover' reads a recording, "
+                                         "anything else can be deleted"};
   }
   return success();
 }

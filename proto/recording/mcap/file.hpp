@@ -33,7 +33,7 @@ class OutputFile {
   virtual Status publish() = 0;
 };
 
-/// Creates an output file `<path>.part`, which publish() renames to `path`.
+/// Creates the output file `<path>.part`. publish() renames it to `path`.
 /// @return kExists, with nothing touched, if either file exists
 Result<std::unique_ptr<OutputFile>> create_output_file(const std::string& path);
 
@@ -65,7 +65,7 @@ class InputFile {
   virtual std::uint64_t skip_hole(std::uint64_t offset) const { return offset; }
 };
 
-/// Determines whether a file may be opened through a symbolic link.
+/// Whether a file may be opened through a symbolic link.
 enum class SymlinkPolicy { kFollow, kRefuse };
 
 /// Opens a regular file for reading.

@@ -60,7 +60,7 @@ struct McapHeader {
   std::string library;
 };
 
-/// Schema of messages. Its id is never 0, which means "no schema".
+/// Schema of messages. Its id is never 0, because 0 means "no schema".
 struct McapSchema {
   std::uint16_t id = 0;
   std::string name;
@@ -110,8 +110,8 @@ struct McapChunk {
   std::span<const std::uint8_t> records;
 };
 
-/// Index of the messages of one channel in one chunk: log time and offset within the chunk's
-/// records.
+/// Index of one channel's messages in one chunk: for each message, its log time and its offset
+/// within the chunk's records.
 struct McapMessageIndex {
   std::uint16_t channel_id = 0;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> entries;

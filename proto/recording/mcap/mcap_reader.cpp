@@ -150,8 +150,8 @@ Status Scanner::read_content(std::uint64_t offset, std::uint64_t size) {
 Status Scanner::read_opening() {
   std::array<std::uint8_t, kMcapMagic.size()> magic{};
   const std::string remedy =
-      "; give a recording of rigcal-daq or a single-file ROS 2 bag; files of other formats need "
-      "their own extension (.csv, .mat, .h5)";
+      "; give a recording of rigcal-daq or a single-file ROS 2 bag; "
+      "files of other formats need their own extension (.csv, .mat, .h5)";
   if (size_ < magic.size())
     return Error{ErrorCode::kDamaged, "too short to be an MCAP file" + remedy};
   if (Status read = file_.read(0, magic); !read.ok()) return read;
@@ -290,8 +290,8 @@ void Scanner::deliver(const std::vector<McapMessage>& messages) {
 Result<bool> Scanner::expand(McapChunk& chunk) {
   if (chunk.compression.empty()) return true;
   const std::string remedy =
-      "; save the file uncompressed first, for example with 'mcap filter --output-compression "
-      "none'";
+      "; save the file uncompressed first, "
+      "for example with 'mcap filter --output-compression none'";
   if (!is_known_compression(chunk.compression)) {
     return Error{ErrorCode::kUnsupported, "chunks compressed with \"" +
                                               std::string(chunk.compression) +

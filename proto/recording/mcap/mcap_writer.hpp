@@ -77,7 +77,7 @@ class McapWriter {
 
   const McapStatistics& statistics() const { return statistics_; }
 
-  /// Returns the number of messages in blocks that could not be written.
+  /// Returns the number of messages that were lost because their block could not be written.
   std::uint64_t dropped_message_count() const { return dropped_message_count_; }
 
   /// Returns the size of the intact blocks in the file [byte].

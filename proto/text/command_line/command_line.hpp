@@ -21,7 +21,8 @@ CLI::Validator number_from_to(double low, double high);
 /// Returns a validator that accepts integers from `low` to `high`, inclusive.
 CLI::Validator count_from_to(int low, int high);
 
-/// Return validators that accept finite numbers: above zero, at least zero, or any.
+/// Return validators for finite numbers: numbers above zero, numbers of at least zero, or any
+/// finite number.
 CLI::Validator positive_number();
 CLI::Validator nonnegative_number();
 CLI::Validator finite_number();

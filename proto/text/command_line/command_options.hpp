@@ -21,10 +21,10 @@ struct OptionInfo {
   bool repeated = false;
 };
 
-/// Returns the visible options of a command, in the order of its help.
+/// Returns the visible options of a command, in the order of its help text.
 std::vector<OptionInfo> list_options(const CLI::App& command);
 
-/// Returns the commands of a program, in the order of its help.
+/// Returns the commands of a program, in the order of its help text.
 std::vector<const CLI::App*> list_commands(const CLI::App& program);
 std::vector<std::string> list_command_names(const CLI::App& program);
 

@@ -109,8 +109,8 @@ void find_recordings(const RepeatOptions& options, StoredResult& result) {
       throw proto::InputError(
           result.file + ": the recording \"" + name_of(source) + "\"" +
           (source.name.empty() || source.name == source.path ? "" : " (" + source.path + ")") +
-          " was found neither at its recorded path nor beside the result; give its path: rigcal "
-          "repeat " +
+          " was found neither at its recorded path nor beside the result; give its path: "
+          "rigcal repeat " +
           result.file + " RECORDING");
     }
     check_content(options, result, i, *path);
@@ -137,8 +137,8 @@ void require_calibration(const std::string& path) {
   std::string recordings;
   for (const std::string& each : head.recordings) recordings += " " + each;
   throw proto::InputError(path + ": is " + describe_result_file(head) +
-                          "; only results of \"rigcal calibrate\" and of jobs can be repeated, so "
-                          "repeat the command: rigcal " +
+                          "; only results of \"rigcal calibrate\" and of jobs can be repeated, "
+                          "so repeat the command: rigcal " +
                           head.command + recordings + " --rig " +
                           (head.rig_file.empty() ? "RIG" : head.rig_file));
 }

@@ -58,8 +58,8 @@ std::vector<estimator::Recording> pieces_of(const CalibrationInput& input,
   }
   if (by != ComparisonPieces::kWindow && whole < 2) {
     throw proto::InputError(input.recordings.front().name +
-                            ": only one piece, but at least two are needed to hold one out. Give "
-                            "more recordings, or --by window");
+                            ": only one piece, but at least two are needed to hold one out. "
+                            "Give more recordings, or --by window");
   }
   return cut_into_pieces(input.recordings, input.context.recordings, cut);
 }
@@ -140,13 +140,13 @@ void add_options(CLI::App& command, CompareOptions& options) {
       ->delimiter(',')
       ->allow_extra_args(false);
   add_option(command, "--joint", options.joints, "NAME",
-             "Joint whose friction is compared; may be repeated. Default: all joints with friction "
-             "in the rig file",
+             "Joint whose friction is compared; may be repeated. Default: "
+             "all joints with friction in the rig file",
              group)
       ->allow_extra_args(false);
   add_option(command, "--by", options.by, "recording|segment|window",
-             "Pieces to hold out; default: recordings or segments if there are at least five, else "
-             "windows of equal length",
+             "Pieces to hold out; default: "
+             "recordings or segments if there are at least five, else windows of equal length",
              group)
       ->transform(proto::one_of(kinds));
   add_option(command, "--window", options.window, "S", "Length of the windows [s]", group)

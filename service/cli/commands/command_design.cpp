@@ -75,8 +75,8 @@ void add_experiment_options(CLI::App& command, ExperimentRequest& experiment) {
              "Shape of the command; default: the more informative one")
       ->transform(proto::one_of(kinds));
   add_option(command, "--at", experiment.at, "JOINT=VALUE",
-             "Joint position at the start of the run [rad or m]; default: zero, or the rest "
-             "position under gravity")
+             "Joint position at the start of the run [rad or m]; default: "
+             "zero, or the rest position under gravity")
       ->allow_extra_args(false);
   command
       .add_option("--threads", experiment.threads, "Number of threads; default: one per processor")
@@ -92,8 +92,9 @@ void add_options(CLI::App& command, DesignOptions& options) {
   add_parameter_values_option(command, options.values, "Design the run with the covariance and")
       ->excludes(after);
   add_option(command, "--for", options.targets, "NAME[:PRECISION]",
-             "Target parameter and its standard deviation, for example 1.b:2%, or 1.b:1e-5 in the "
-             "parameter's unit; default: all free parameters, as precisely as possible");
+             "Target parameter and its standard deviation, for example 1.b:2%, "
+             "or 1.b:1e-5 in the parameter's unit; default: "
+             "all free parameters, as precisely as possible");
   add_experiment_options(command, options.experiment);
   add_option(command, "--out", options.out, "FILE", "Scenario file to write")->required();
   command.add_flag("--quiet", options.quiet, "No progress");

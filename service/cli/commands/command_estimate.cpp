@@ -33,8 +33,8 @@ std::vector<estimator::StateEstimate> run_state_estimation(
   if (request.values.kind == estimator::EstimateKind::kShadow ||
       input.context.options.kind == estimator::EstimateKind::kShadow) {
     throw proto::InputError(
-        "states cannot be estimated with shadow parameters, which belong to a simulator. Give "
-        "--parameters the result of a calibration of physical parameters");
+        "states cannot be estimated with shadow parameters, which belong to a simulator. "
+        "Give --parameters the result of a calibration of physical parameters");
   }
   estimator::Mechanism rig = parse_rig(request.rig_name, request.rig_text).mechanism;
   rig.held_out = input.rig.mechanism.held_out;
@@ -61,8 +61,8 @@ void check_output(const EstimateOptions& options) {
   if (!writes_mcap(options.out)) return;
   if (options.estimation.recordings.size() > 1) {
     throw proto::InputError(options.out +
-                            ": an MCAP file has one clock; estimate one recording at a time, or "
-                            "write CSV");
+                            ": an MCAP file has one clock; "
+                            "estimate one recording at a time, or write CSV");
   }
   if (const proto::Status free = proto::check_path_is_free(options.out); !free.ok()) {
     throw proto::InputError(options.out + ": " + free.error().detail);
@@ -134,14 +134,14 @@ void add_options(CLI::App& command, EstimateOptions& options) {
   add_estimation_options(command, options.estimation);
   const std::string group = "Result";
   add_option(command, "--out", options.out, "FILE",
-             "CSV or MCAP file for the states, each with its standard deviation; \"-\" for CSV on "
-             "standard output",
+             "CSV or MCAP file for the states, each with its standard deviation; "
+             "\"-\" for CSV on standard output",
              group)
       ->required();
   add_option(command, "--only", options.only,
              "angle|rate|acceleration|effort|motor|friction|moment|force",
-             "Quantities to write for every joint, separated by commas; default: all that are "
-             "identifiable",
+             "Quantities to write for every joint, separated by commas; default: "
+             "all that are identifiable",
              group)
       ->delimiter(',')
       ->check(proto::one_of(requestable_state_names()))

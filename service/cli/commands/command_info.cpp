@@ -345,8 +345,8 @@ void print_file(const std::string& path, const std::string& topic) {
   switch (detect_file_format(path)) {
     case RecordingFileFormat::kStateMcap:
       throw proto::InputError(path +
-                              ": holds states that rigcal estimated; give the rig file too, --rig "
-                              "FILE, to read it");
+                              ": holds states that rigcal estimated; "
+                              "give the rig file too, --rig FILE, to read it");
     case RecordingFileFormat::kJson:
       return print_result_file(path);
     case RecordingFileFormat::kDaqMcap: {
@@ -395,8 +395,8 @@ void show_info(const InfoOptions& options) {
 
 void add_options(CLI::App& command, InfoOptions& options) {
   add_option(command, "file", options.file, "FILE",
-             "Recording (CSV, MCAP, MAT, HDF5, NumPy, ROS 2 bag), rig file (.textproto) or result "
-             "(JSON)")
+             "Recording (CSV, MCAP, MAT, HDF5, NumPy, ROS 2 bag), rig file (.textproto) "
+             "or result (JSON)")
       ->required();
   add_option(command, "other", options.other, "RESULT.json",
              "Second result: print the differences of its estimates from those of the first");
@@ -405,8 +405,8 @@ void add_options(CLI::App& command, InfoOptions& options) {
   add_topic_option(command, options.topic);
   add_parameter_values_option(command, options.values, "Show the rig file");
   add_option(command, "--picture", options.picture, "FILE",
-             "Draw the rig of a rig file as SVG, as PNG or PDF (with rsvg-convert), or on the "
-             "terminal (-)");
+             "Draw the rig of a rig file as SVG, as PNG or PDF (with rsvg-convert), "
+             "or on the terminal (-)");
   add_option(command, "--at", options.places, "NAME=VALUE",
              "Draw this joint at VALUE [rad or m], or at VALUEdeg; the others at rest")
       ->allow_extra_args(false);

@@ -207,8 +207,8 @@ void add_options(CLI::App& command, InitOptions& options) {
   command.get_option("--out")->required();
   command.add_flag("--force", options.force, "Overwrite an existing file");
   text("--kind", options.kind,
-       "pendulum, double-pendulum, chain, furuta, cart-pole, cart or four-bar; without it init "
-       "asks",
+       "pendulum, double-pendulum, chain, furuta, cart-pole, cart or four-bar; "
+       "without it init asks",
        "KIND");
   text("--from", options.from,
        "Recording from which to choose columns: CSV, MAT, HDF5, NumPy, or a ROS 2 bag",
@@ -252,7 +252,7 @@ void add_options(CLI::App& command, InitOptions& options) {
         "Reading of each joint when its link hangs: hanging (0), upright (a half turn), or DEG",
         "ZERO");
   texts("--invert", columns.inverted,
-        "Column whose positive direction is opposite to that in the rig's picture", "COLUMN");
+        "Angle column that decreases in the positive direction of the rig's picture", "COLUMN");
   sizes("--counts", columns.counts, "Encoder counts per turn, one for all or one per joint");
   add_option(command, "--counts-per-m", columns.counts_per_m, "NUMBER",
              "Counts per metre of the cart's encoder")
@@ -260,7 +260,8 @@ void add_options(CLI::App& command, InitOptions& options) {
   text("--command", columns.command, "Column of the motor's command", "COLUMN");
   text("--command-unit", columns.command_unit, "Its unit, such as V, A, N·m, duty", "UNIT");
   command.add_flag("--no-motor", columns.no_motor, "The rig has no motor");
-  text("--segment", columns.segment, "Column whose change of value starts a new segment", "COLUMN");
+  text("--segment", columns.segment, "Column whose value changes at the start of each segment",
+       "COLUMN");
 }
 
 void add_init(CLI::App& app, ExitCode& exit_code) {

@@ -61,8 +61,8 @@ void export_rig(const ExportOptions& options) {
     if (!is_robot_file(path) && !is_model_file(path)) {
       throw proto::InputError(path +
                               ": a rig file can be exported as .urdf, as a MuJoCo model (.xml, "
-                              ".mjcf), or as equations of motion in C (.c), as FMU (.fmu) or for "
-                              "CasADi (.py); use one of these endings");
+                              ".mjcf), or as equations of motion in C (.c), as FMU (.fmu) "
+                              "or for CasADi (.py); use one of these endings");
     }
     proto::check_output_file(path, inputs);
     if (is_robot_file(path)) proto::check_overwriting(path, options.force);
@@ -142,8 +142,9 @@ void export_source(const ExportOptions& options) {
   if (kind == RecordingFileFormat::kDaqMcap) return export_recording(options);
   reject_unsupported_format(source, kind);
   throw proto::InputError(source +
-                          ": neither a rigcal-daq recording (MCAP) nor a rig file. For another "
-                          "recording add --rig RIG, which writes the rig file's columns");
+                          ": neither a rigcal-daq recording (MCAP) nor a rig file. "
+                          "For another recording add --rig RIG, "
+                          "which writes the rig file's columns");
 }
 
 void add_options(CLI::App& command, ExportOptions& options) {
@@ -151,12 +152,13 @@ void add_options(CLI::App& command, ExportOptions& options) {
              "Recording of rigcal-daq, finished or not; with --rig any other; or a rig file")
       ->required();
   add_option(command, "--out", options.out, "FILE",
-             "File to write: .csv or .mat; for a rig .urdf, .xml for MuJoCo, or its equations of "
-             "motion as .c, .fmu or .py for CasADi; may be repeated")
+             "File to write: .csv or .mat; "
+             "for a rig .urdf, .xml for MuJoCo, or its equations of motion as .c, "
+             ".fmu or .py for CasADi; may be repeated")
       ->required();
   add_option(command, "--rig", options.rig, "RIG",
-             "Read the recording with this rig file, in any format that calibrate reads, and write "
-             "the columns of its recording { }, or default ones");
+             "Read the recording with this rig file, in any format that calibrate reads, "
+             "and write the columns of its recording { }, or default ones");
   add_topic_option(command, options.topic);
   add_parameter_values_option(command, options.values, "Write the rig");
   command.add_flag("--force", options.force, "Overwrite an existing robot description");

@@ -24,7 +24,7 @@ class IdentificationFolder {
   std::string result(int run) const { return name("result-", run, ".json"); }
   bool has_result(int run) const { return std::filesystem::exists(result(run)); }
 
-  /// Counts the recordings in the folder again.
+  /// Counts the recordings in the folder again, after a run.
   void count_runs();
 
   /// Renames the recording of the last run, so that it no longer counts as a run, and removes its

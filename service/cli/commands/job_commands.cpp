@@ -294,7 +294,7 @@ void add_result(CLI::App& app, ExitCode& exit_code) {
   const auto options = std::make_shared<JobOptions>();
   add_option(*command, "id", options->id, "JOB", "Job")->required();
   auto* json =
-      command->add_flag("--json", options->json, "Print JSON, as calibrate --json writes it");
+      command->add_flag("--json", options->json, "Print the result as JSON, like calibrate --json");
   command
       ->add_flag("--cross-validation", options->cross_validation,
                  "With --json: print the job's cross-validation, as crossvalidate --json writes it")

@@ -118,8 +118,8 @@ void add_options(CLI::App& command, CrossvalidateOptions& options) {
   add_estimation_options(command, options.estimation);
   const std::string pieces = "Pieces";
   options.by = add_option(command, "--by", options.cut.kind, "recording|segment",
-                          "Hold out one recording or one segment at a time; default: recording, or "
-                          "segment for a single recording",
+                          "Hold out one recording or one segment at a time; default: "
+                          "recording, or segment for a single recording",
                           pieces)
                    ->transform(proto::one_of(kinds));
   CLI::Option* count =

@@ -16,7 +16,7 @@ std::string format_job_status(const rigcal::v1::JobInfo& info);
 /// Returns one line that describes the state of a job or, if the job is running, its stage.
 std::string format_job_stage(const rigcal::v1::JobInfo& info);
 
-/// Terminal display of a running job, with the job's state, a progress bar and the parameters.
+/// Display of a running job on a terminal: the job's state, a progress bar and the parameters.
 class JobDisplay {
  public:
   void set_job_info(const rigcal::v1::JobInfo& info);

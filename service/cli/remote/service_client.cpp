@@ -283,10 +283,10 @@ void ServiceClient::read_file(const std::function<ServiceRequest(std::uint64_t)>
 
 CLI::Option* add_service_options(CLI::App& command, ServiceAddress& address) {
   const std::string group = "Service";
-  auto* server =
-      command.add_option("--server", address.host_port,
-                         "Address of the service; default unix:$XDG_RUNTIME_DIR/rigcald.sock if it "
-                         "exists, else unix:/run/rigcald/rigcald.sock");
+  auto* server = command.add_option("--server", address.host_port,
+                                    "Address of the service; "
+                                    "default unix:$XDG_RUNTIME_DIR/rigcald.sock if it exists, "
+                                    "else unix:/run/rigcald/rigcald.sock");
   server->envname("RIGCAL_SERVER")->type_name("unix:/PATH|HOST:PORT")->group(group);
   auto* certificate = command.add_option("--tls-cert", address.tls.certificate,
                                          "This client's certificate, PEM; turns TLS on");

@@ -28,7 +28,7 @@ struct ServiceAddress {
 struct ServiceEndpoint;
 class ServiceSocket;
 
-/// Exception for an error reply of the service.
+/// Exception that is thrown for an error reply of the service.
 class ServiceReplyError : public proto::InputError {
  public:
   explicit ServiceReplyError(const rigcal::v1::ServiceError& error)

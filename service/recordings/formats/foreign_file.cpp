@@ -11,28 +11,29 @@ struct ForeignFormat {
 };
 
 constexpr std::string_view kSpreadsheetRemedy =
-    "Save the sheet as CSV, or convert it in Python: pandas.read_excel('PATH').to_csv('run.csv', "
-    "index=False)";
+    "Save the sheet as CSV, or convert it in Python: "
+    "pandas.read_excel('PATH').to_csv('run.csv', index=False)";
 
 constexpr ForeignFormat kForeignFormats[] = {
     {"PAR1", "Parquet files",
-     "Convert the file to CSV in Python: pandas.read_parquet('PATH').to_csv('run.csv', "
-     "index=False). docs/python.md shows how to use columns of lists, as LeRobot writes them"},
+     "Convert the file to CSV in Python: "
+     "pandas.read_parquet('PATH').to_csv('run.csv', index=False). "
+     "docs/python.md shows how to use columns of lists, as LeRobot writes them"},
     {"ARROW1", "Arrow and Feather files",
-     "Convert the file to CSV in Python: pandas.read_feather('PATH').to_csv('run.csv', "
-     "index=False)"},
+     "Convert the file to CSV in Python: "
+     "pandas.read_feather('PATH').to_csv('run.csv', index=False)"},
     {"TDSm", "LabVIEW TDMS files",
-     "Convert the file in Python with the package npTDMS: nptdms.TdmsFile.read('PATH')"
-     ".as_dataframe(time_index=True).to_csv('run.csv')"},
+     "Convert the file in Python with the package npTDMS: "
+     "nptdms.TdmsFile.read('PATH').as_dataframe(time_index=True).to_csv('run.csv')"},
     {"\xD0\xCF\x11\xE0", "Excel workbooks", kSpreadsheetRemedy},
     {"PK\x03\x04", "Excel workbooks and other ZIP archives", kSpreadsheetRemedy},
     {"MDF     ", "MDF files",
-     "Convert the file in Python with the package asammdf: asammdf.MDF('PATH').to_dataframe()"
-     ".to_csv('run.csv')"},
+     "Convert the file in Python with the package asammdf: "
+     "asammdf.MDF('PATH').to_dataframe().to_csv('run.csv')"},
     {"ULog\x01", "PX4 logs", "Convert the file with ulog2csv of the package pyulog: ulog2csv PATH"},
     {"#ROSBAG V2.0", "ROS 1 bags",
-     "Convert the file with the package rosbags: rosbags-convert --src PATH --dst run.mcap "
-     "--dst-storage mcap"},
+     "Convert the file with the package rosbags: "
+     "rosbags-convert --src PATH --dst run.mcap --dst-storage mcap"},
     {"\x1F\x8B", "compressed files", "Expand the file: gunzip --keep PATH"},
     {"\x28\xB5\x2F\xFD", "compressed files", "Expand the file: zstd -d PATH"},
     {"BZh91AY", "compressed files", "Expand the file: bunzip2 --keep PATH"},

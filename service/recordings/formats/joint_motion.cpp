@@ -134,8 +134,9 @@ ImportedRecording import_joint_motion(const JointMotion& motion, const Rig& rig)
 ImportedRecording import_estimated_motion(const JointMotion& motion, const Rig& rig) {
   ImportedRecording imported = import_joint_motion(motion, rig);
   imported.summary.notes.push_back(
-      "the angles are estimates from a model. A calibration would return that model's parameters "
-      "with meaningless standard deviations. Calibrate the original recording");
+      "the angles are estimates from a model. "
+      "A calibration would return that model's parameters with meaningless standard deviations. "
+      "Calibrate the original recording");
   return imported;
 }
 

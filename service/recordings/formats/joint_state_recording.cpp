@@ -219,8 +219,8 @@ void check_table(const proto::CsvTable& table) {
   if (repeated != times.end()) {
     throw proto::InputError(table.where(static_cast<int>(repeated - times.begin()) + 1, 0) +
                             ": two messages have the time stamp " + format_number(*repeated, 9) +
-                            " s but different values. Record one publisher per topic, and choose "
-                            "its topic with --topic");
+                            " s but different values. "
+                            "Record one publisher per topic, and choose its topic with --topic");
   }
   for (std::size_t i = 1; i < table.values.size(); ++i) {
     const auto is_infinite = [](double value) { return std::isinf(value); };
@@ -239,8 +239,7 @@ void check_topics(const std::string& path, const std::string& topic, const Colle
   if (!topic.empty() && !bag.joints_of_topics.contains(topic)) {
     throw proto::InputError(path + ": has no joint states on the topic \"" + topic +
                             "\"; it has the topics " + list +
-                            ". Correct --topic, or topic in the "
-                            "rig file's recording { }");
+                            ". Correct --topic, or topic in the rig file's recording { }");
   }
   std::set<std::string> joints;
   for (const auto& [name, own] : bag.joints_of_topics) {

@@ -349,11 +349,9 @@ ImportedRecording import_daq_samples(const std::string& path, proto::Recording r
                             ": the rig was never released, so the recording has no free motion");
   }
   if (result.recording.segments.empty() && trip != nullptr) {
-    throw proto::InputError(path +
-                            ": has too few samples before the safety trip that ended the "
-                            "run: " +
-                            trip->text + (trip->text.ends_with('.') ? "" : ".") +
-                            " Correct its cause and record again");
+    throw proto::InputError(
+        path + ": has too few samples before the safety trip that ended the run: " + trip->text +
+        (trip->text.ends_with('.') ? "" : ".") + " Correct its cause and record again");
   }
   if (result.recording.segments.empty()) {
     throw proto::InputError(path + ": the recording is too short: no segment without gaps has " +

@@ -115,21 +115,21 @@ std::vector<std::string> list_csv_losses(const Rig& rig, const estimator::Record
   std::vector<std::string> losses;
   if (format.time_column.empty() && has_holes(recording)) {
     losses.push_back(
-        "the recording has gaps or non-uniform times, which a file without a time column cannot "
-        "represent. Add one to the rig file: time { column: ... }");
+        "the recording has gaps or non-uniform times, "
+        "which a file without a time column cannot represent. Add one to the rig file: "
+        "time { column: ... }");
   }
   for (std::size_t i = 0; i < format.angles.size(); ++i) {
     const EncoderColumn& angle = format.angles[i];
     if (angle.allow_missing || !lacks(recording, static_cast<Eigen::Index>(i))) continue;
-    losses.push_back(
-        "column \"" + angle.column +
-        "\" has missing samples. Write allow_missing: true for the column in the rig file to "
-        "read the file back");
+    losses.push_back("column \"" + angle.column +
+                     "\" has missing samples. Write allow_missing: "
+                     "true for the column in the rig file to read the file back");
   }
   if (format.inertial.empty() && recording.segments.front().inertial.cols() > 0) {
     losses.push_back(
-        "readings of sensors other than encoders are left out. Add columns for them to the rig "
-        "file's recording { }");
+        "readings of sensors other than encoders are left out. "
+        "Add columns for them to the rig file's recording { }");
   }
   return losses;
 }

@@ -44,8 +44,8 @@ ImportedRecording import_csv_of_any_kind(const std::string& path, const Rig& rig
   // This reports the missing columns by name.
   if (rig.format) return import_csv_text(path, text, *rig.format, window);
   throw proto::InputError(rig.path +
-                          ": has no recording { } for CSV files. Add one, or give a file written "
-                          "by rigcal export or rigcal simulate");
+                          ": has no recording { } for CSV files. "
+                          "Add one, or give a file written by rigcal export or rigcal simulate");
 }
 
 /// Visitor that finds the format of an MCAP file and ends the scan as soon as it is known.
@@ -135,8 +135,8 @@ void check_topic_applies(const std::string& path, RecordingFileFormat kind,
                          const std::string& topic) {
   if (topic.empty() || kind == RecordingFileFormat::kJointState) return;
   throw proto::InputError(path +
-                          ": is not a ROS 2 bag with joint states, so --topic does not "
-                          "apply. Leave it out");
+                          ": is not a ROS 2 bag with joint states, so --topic does not apply. "
+                          "Leave it out");
 }
 
 }  // namespace
@@ -213,8 +213,8 @@ void reject_unsupported_format(const std::string& path, RecordingFileFormat kind
   }
   if (kind == RecordingFileFormat::kJson) {
     throw proto::InputError(path +
-                            ": JSON, such as a result of rigcal, is not a recording. Give a "
-                            "recording, and the result as --parameters " +
+                            ": JSON, such as a result of rigcal, is not a recording. "
+                            "Give a recording, and the result as --parameters " +
                             path);
   }
 }

@@ -35,7 +35,7 @@ std::string render_data_figure(const std::string& picture, const std::string& na
 /// Start tag of the HTML script element that contains the data of a figure.
 inline constexpr const char* kFigureData = "<script type=\"application/json\" class=\"data\">";
 
-/// Formats text as a JSON string in quotes. The special characters of HTML are escaped, e.g. as
+/// Formats text as a JSON string, in quotes. The special characters of HTML are escaped, e.g. as
 /// \u003c, so that the text cannot end an HTML script element that contains the string.
 std::string format_json_string(const std::string& text);
 
@@ -53,7 +53,8 @@ std::string format_json_axis_values(
     const std::vector<double>& values);                             ///< for increasing x values
 std::string format_json_values(const std::vector<double>& values);  ///< for y values
 
-/// Returns whether the differences of successive values are equal to a millionth of the difference.
+/// Returns whether values are evenly spaced: their successive differences are equal to within a
+/// millionth.
 bool is_evenly_spaced(const std::vector<double>& values);
 
 /// Encodes bytes as Base64 (RFC 4648).

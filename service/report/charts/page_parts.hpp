@@ -33,8 +33,8 @@ std::string render_report_heading(const std::string& title, const CalibrationMet
 /// @param mechanism  mechanism that contains the parameter; of any other, only the name is shown
 std::string render_parameter_name(const estimator::Mechanism& mechanism, const std::string& name);
 
-/// Returns an HTML list of the meanings of parameters. Names without a meaning are omitted; empty
-/// if there is nothing to explain.
+/// Returns an HTML list with the meanings of parameter names. Names without a known meaning are
+/// omitted; empty if no name has a meaning.
 std::string render_name_legend(const estimator::Mechanism& mechanism,
                                const std::vector<std::string>& names);
 

@@ -63,8 +63,8 @@ std::string render_chart(const Chart& chart);
 /// charts.
 std::string render_chart_elements(const Chart& chart);
 
-/// Returns the indices of points that suffice to draw a line. At a width of `columns` pixels the
-/// line looks as with all points.
+/// Returns the indices of the points that are sufficient to draw a line. At a width of `columns`
+/// pixels the line looks as with all points.
 std::vector<std::size_t> select_points_to_draw(const std::vector<double>& x,
                                                const std::vector<double>& y, int columns);
 

@@ -227,9 +227,9 @@ std::vector<HtmlTable::TableColumn> make_columns(int decades, bool with_priors) 
 
 std::string caption_of(bool with_priors) {
   return std::string(
-             "All plots share one scale: deviation in percent of the estimate, logarithmic on both "
-             "sides. Dot: estimate; bar: 95 % interval; ring: initial value, or an arrow toward "
-             "it; vertical line: bound") +
+             "All plots share one scale: "
+             "deviation in percent of the estimate, logarithmic on both sides. Dot: estimate; bar: "
+             "95 % interval; ring: initial value, or an arrow toward it; vertical line: bound") +
          (with_priors ? "; band: 95 % of the prior" : "") +
          "; dashed: undetermined, or compatible with zero.";
 }
@@ -372,9 +372,9 @@ std::string render_piece_comparison(const Calibration& calibration) {
                          labels_of(calibration, shorten_names(names, kLongestName)),
                          calibration.parameters, seen),
       "pieces", pieces_csv(calibration, labels_of(calibration, names)),
-      "Estimates of each parameter from each piece of the recordings. Orange: estimate from one "
-      "piece, with its own initial state and the 95 % interval from noise. Blue: estimate from all "
-      "pieces; band: its 95 % interval. Empty: not identifiable from the piece.");
+      "Estimates of each parameter from each piece of the recordings. Orange: "
+      "estimate from one piece, with its own initial state and the 95 % interval from noise. Blue: "
+      "estimate from all pieces; band: its 95 % interval. Empty: not identifiable from the piece.");
   return html + deviation_table(calibration) + "</section>\n";
 }
 

@@ -109,12 +109,12 @@ std::string format_estimate_differences(const std::vector<ParameterEstimate>& fi
   if (pairs.empty()) return "The results have no estimated parameter in common.\n" + rest;
   const auto count = std::ranges::count_if(pairs, &EstimatePair::is_significant);
   std::string head = std::to_string(count) + " of " + std::to_string(pairs.size()) +
-                     " estimates differ: the 95 % interval of their difference excludes zero. If "
-                     "the results agree, one of 20 does.\n";
+                     " estimates differ: the 95 % interval of their difference excludes zero. "
+                     "If the results agree, one of 20 does.\n";
   if (have_common_recordings) {
     head +=
-        "The results have recordings in common, so their errors are not independent, and the "
-        "intervals are not accurate.\n";
+        "The results have recordings in common, so their errors are not independent, "
+        "and the intervals are not accurate.\n";
   }
   return head + "\n" + difference_table(pairs) + (rest.empty() ? "" : "\n" + rest);
 }
@@ -140,8 +140,8 @@ std::string format_truth_comparison(const std::vector<estimator::ParameterEstima
   }
   if (rows.size() == 1) {
     throw proto::InputError(
-        "the simulation file has none of the estimated parameters; use the matching rig file in "
-        "configs/, or the same names of bodies and joints");
+        "the simulation file has none of the estimated parameters; "
+        "use the matching rig file in configs/, or the same names of bodies and joints");
   }
   return format_table(rows, {false, true, true, true, false, true, true});
 }

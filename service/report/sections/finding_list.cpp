@@ -92,9 +92,8 @@ std::string render_finding_section(const std::vector<Finding>& findings) {
   std::vector<HtmlTable::TableColumn> columns = {{"kind"}, {"what", kWords}, {"to do", kWords}};
   if (treated) columns.push_back({"done automatically", kWords});
   HtmlTable table(
-      "Findings with a time are shaded in the plots below, notes in grey; faulty samples are "
-      "points "
-      "there. --as-is disables repairs.",
+      "Findings with a time are shaded in the plots below, notes in grey; "
+      "the plots show faulty samples as points. --as-is disables repairs.",
       columns);
   for (const Finding& finding : worst_first(findings)) {
     const bool harmless = finding.severity == estimator::Severity::kNote;

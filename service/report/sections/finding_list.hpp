@@ -12,7 +12,8 @@ namespace service {
 /// description, a probability, advice, and what rigcal repaired. Empty if there are no findings.
 std::string format_findings(const std::vector<estimator::Finding>& findings);
 
-/// Returns the given findings, followed by the notes that are warnings, converted to findings.
+/// Returns the given findings, followed by those notes that are warnings. The notes are converted
+/// to findings.
 std::vector<estimator::Finding> add_warnings_as_findings(
     std::vector<estimator::Finding> findings, const std::vector<estimator::Message>& notes);
 

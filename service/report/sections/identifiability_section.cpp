@@ -96,8 +96,8 @@ std::string dependence_table(const Calibration& calibration) {
   using enum CellAlign;
   HtmlTable table(
       "A factor far above 1 means that this parameter is identified only in combination with "
-      "others. Measuring one of them, for example by weighing, would reduce its standard "
-      "deviation.",
+      "others. "
+      "Measuring one of them, for example by weighing, would reduce its standard deviation.",
       {{"parameter"},
        {"± sd", kRight},
        {"± sd, others known", kRight},

@@ -210,11 +210,11 @@ std::string gaps_text(const ImportSummary& summary) {
 std::string table(const CalibrationMetadata& context) {
   using enum CellAlign;
   HtmlTable table(
-      "Before a release: samples while the rig is held by hand. In short parts: samples between "
-      "gaps, in parts that are too short to use. A few missing rows are bridged without readings; "
-      "at longer gaps the recording is "
-      "split. Time stamps are from the unit's clock, corrected for its rate relative to the host's "
-      "clock; late arrival does not affect them.",
+      "Before a release: samples while the rig is held by hand. In short parts: "
+      "samples between gaps, in parts that are too short to use. "
+      "A few missing rows are bridged without readings; at longer gaps the recording is split. "
+      "Time stamps are from the unit's clock, corrected for its rate relative to the host's clock; "
+      "late arrival does not affect them.",
       {{"recording", kWords},
        {"rate [Hz]", kRight},
        {"samples used", kRight},

@@ -23,8 +23,8 @@ std::string format_table(std::vector<std::vector<std::string>> rows,
 /// @param wall_time  duration of the calibration [s]
 std::string format_calibration(const estimator::Calibration& calibration, double wall_time);
 
-/// Table of quantities with standard deviations, for terminals and pages. Its columns are a name,
-/// value, standard deviation, unit and, in some tables, a remark.
+/// Table of quantities with standard deviations, for terminals and HTML pages. Its columns are a
+/// name, value, standard deviation, unit and, in some tables, a remark.
 struct QuantityTable {
   std::string title, caption;
   std::vector<std::vector<std::string>> rows;  ///< the first row is the heading

@@ -164,15 +164,17 @@ Fmu make_fmu(const Rig& rig, const std::vector<std::string>& remarks) {
           {}};
   if (!kHasBinaryFolder) {
     fmu.note =
-        "FMI 2.0 names no folder for binaries of this processor: the FMU contains only the C "
-        "source; compile it with fmpy compile on a Linux computer with an x86-64 processor";
+        "FMI 2.0 defines no folder for binaries of this processor: "
+        "the FMU contains only the C source; "
+        "compile it with fmpy compile on a Linux computer with an x86-64 processor";
     return fmu;
   }
   const std::string binary = compile_library(source);
   if (binary.empty()) {
     fmu.note =
-        "no C compiler works (environment variable CC, else cc): the FMU contains the C "
-        "source, but no binary; install gcc, or compile the FMU with fmpy compile";
+        "no C compiler works (environment variable CC, else cc): "
+        "the FMU contains the C source, but no binary; "
+        "install gcc, or compile the FMU with fmpy compile";
   } else {
     fmu.files.push_back({"binaries/linux64/" + code.name + ".so", binary});
   }

@@ -47,14 +47,14 @@ void check_support(const Rig& rig) {
   }
   for (const estimator::JointStop& stop : estimator::joint_end_stops(mechanism)) {
     refuse(mechanism.joints[stop.joint].name,
-           "has an end stop, which model code does not support; if the joint does not reach the "
-           "stop, remove its stop from the rig file");
+           "has an end stop, which model code does not support; "
+           "if the joint does not reach the stop, remove its stop from the rig file");
   }
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     if (!estimator::has_load_proportional_friction(mechanism, j)) continue;
     refuse(mechanism.joints[j].name,
-           "has friction in proportion to the load of its bearing, which model code does not "
-           "support; use coulomb_torque instead, or rigcal simulate");
+           "has friction in proportion to the load of its bearing, "
+           "which model code does not support; use coulomb_torque instead, or rigcal simulate");
   }
 }
 

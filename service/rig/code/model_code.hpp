@@ -33,7 +33,7 @@ struct ModelJoint {
   bool dry = false;  ///< whether dry friction can hold the joint at rest
 };
 
-/// How a programming language writes an expression list.
+/// Syntax with which a programming language writes a list of expressions.
 struct CodeLanguage {
   std::string_view indent;       ///< of a statement
   std::string_view declaration;  ///< before the name of a new variable, "const double "
@@ -42,7 +42,7 @@ struct CodeLanguage {
   /// Writes "yes if condition, else no", where the condition is a comparison with zero.
   std::function<std::string(const std::string&, const std::string&, const std::string&)> choose;
   std::function<std::string(const std::string&)> round;  ///< nearest integer
-  /// Writes an assignment to an element of a result: "mass", "bias", "bound" or "holding".
+  /// Writes an assignment to an element of a result array: "mass", "bias", "bound" or "holding".
   std::function<std::string(std::string_view, int, const std::string&)> store;
 };
 
@@ -76,7 +76,7 @@ ModelCode generate_c_code(const Rig& rig);
 std::string fill_c_template(std::string text, const Rig& rig, const ModelCode& code,
                             const std::vector<std::string>& remarks);
 
-/// Returns one line for each joint, and one for each command, for the comments of a file.
+/// Return text for the comments of a file: one line for each joint, or one line for each command.
 /// @param prefix  at the start of each line
 std::string describe_joints(const ModelCode& code, std::string_view prefix);
 std::string describe_commands(const ModelCode& code, std::string_view prefix);
@@ -87,7 +87,7 @@ std::string code_number(double value);
 /// Returns a text as a string literal of C and Python.
 std::string code_string(std::string_view text);
 
-/// Returns `text` with every `from` replaced.
+/// Returns `text` with every occurrence of `from` replaced.
 std::string replace_all(std::string text, std::string_view from, std::string_view to);
 
 /// Returns a template with each "@name@" replaced by its text.

@@ -60,8 +60,8 @@ Eigen::VectorXd take_places(const estimator::Mechanism& mechanism, Eigen::Vector
     }
     if (closed) return coordinates;
     throw proto::InputError(
-        "--at: the rig's loops cannot be closed at these joint positions. Give other positions, or "
-        "fewer");
+        "--at: the rig's loops cannot be closed at these joint positions. "
+        "Give other positions, or fewer");
   }
   for (Eigen::Index j = 0; j < wanted.size(); ++j) {
     if (!std::isnan(wanted[j])) coordinates[j] = wanted[j];
@@ -164,8 +164,8 @@ std::string top_text(const estimator::Mechanism& mechanism, const Equilibrium& t
 std::string start_note(const estimator::Mechanism& mechanism) {
   const bool any = std::ranges::any_of(mechanism.parameters,
                                        [](const estimator::Parameter& p) { return p.free; });
-  return any ? "(computed with the file's values, initial ones for free parameters; add "
-               "--parameters RESULT.json to use estimates)"
+  return any ? "(computed with the file's values, initial ones for free parameters; "
+               "add --parameters RESULT.json to use estimates)"
              : "";
 }
 
@@ -301,8 +301,8 @@ std::vector<std::string> describe_rest_position(const Rig& rig,
   }
   if (!rest) {
     return {
-        "no rest position found: there is no restoring force, or the loops cannot be closed with "
-        "these lengths"};
+        "no rest position found: "
+        "there is no restoring force, or the loops cannot be closed with these lengths"};
   }
   if (rest->modes.empty()) return {"rests at " + pose_text(mechanism, *rest)};
   const bool weighs = estimator::gravity_vector(mechanism).norm() > 0.0;

@@ -99,7 +99,7 @@ double guess_hanging_reading(const ColumnProfile& column, ReadingUnit unit, bool
 std::optional<double> estimate_swing_frequency(const ColumnProfile& column, ReadingUnit unit,
                                                double rest, double period);
 
-/// Returns the size of a unit of encoder readings in rad or m. One count is one turn divided by
+/// Returns the size of one unit of encoder readings, in rad or m. One count is one turn divided by
 /// `counts`.
 double reading_unit_size(ReadingUnit unit, double counts);
 

@@ -122,7 +122,7 @@ inline bool measures_cart_position(RigKind kind, std::size_t reading) {
 }
 
 /// Returns a commented-out template of the sections unit, safety and stops of a rig file, for a rig
-/// that rigcal-daq drives. It names what to fill in.
+/// that rigcal-daq drives. The template marks the values that the user must fill in.
 /// @param encoders  names of the encoders, in the order of RigAnswers::readings
 std::string make_driving_template(const RigAnswers& answers,
                                   const std::vector<std::string>& encoders);

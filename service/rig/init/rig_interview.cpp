@@ -29,12 +29,11 @@ std::string positive_question(RigKind kind, std::size_t reading, const std::stri
     return reading == 0
                ? "does " + column + " grow when the arm turns counterclockwise, seen from above?"
                : "does " + column +
-                     " grow when the pendulum turns counterclockwise, seen from the arm's tip "
-                     "toward the axis?";
+                     " grow when the pendulum turns counterclockwise, "
+                     "seen from the arm's tip toward the axis?";
   }
   return "does " + column +
-         " grow counterclockwise, seen from the front (a hanging link swings to "
-         "the right)?";
+         " grow counterclockwise, seen from the front (a hanging link swings to the right)?";
 }
 
 std::string reading_text(const RigAnswers& answers, std::size_t k) {
@@ -216,8 +215,8 @@ void ask_rig_kind(Interview& interview, RigAnswers& answers) {
 void ask_link_sizes(Interview& interview, RigAnswers& answers) {
   answers.links.resize(link_names(answers.kind, static_cast<int>(answers.links.size())).size());
   interview.say(
-      "Enter known lengths and masses; leave unknown ones empty. A ruler and a scale are accurate "
-      "enough.");
+      "Enter known lengths and masses; leave unknown ones empty. "
+      "A ruler and a scale are accurate enough.");
   for (bool possible = false; !possible;) {
     ask_sizes(interview, answers);
     try {

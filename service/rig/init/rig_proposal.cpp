@@ -95,10 +95,9 @@ class Proposer {
       if (const std::string step = describe_step_back(columns_); !step.empty()) {
         throw proto::InputError(answers_.source + ": " + step);
       }
-      throw proto::InputError(answers_.source +
-                              ": no time column found (columns: " + list_column_names(columns_) +
-                              "). Give --time COLUMN, or --rate HZ if there is none" +
-                              list_faults());
+      throw proto::InputError(
+          answers_.source + ": no time column found (columns: " + list_column_names(columns_) +
+          "). Give --time COLUMN, or --rate HZ if there is none" + list_faults());
     }
     if (column != nullptr) claim(column->name, "time");
     answers_.time_column = column != nullptr      ? column->name
@@ -340,8 +339,9 @@ double parse_hanging_reading(const std::string& text) {
   if (fault != std::errc() || rest != end || !std::isfinite(degrees)) {
     throw proto::InputError(
         "\"" + text +
-        "\" is not a valid zero. Write hanging if it reads 0 when hanging, upright if it reads 0 "
-        "when upright, or the reading when hanging in degrees");
+        "\" is not a valid zero. "
+        "Write hanging if it reads 0 when hanging, upright if it reads 0 when upright, "
+        "or the reading when hanging in degrees");
   }
   return degrees * M_PI / 180.0;
 }

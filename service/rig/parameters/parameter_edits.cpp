@@ -108,8 +108,8 @@ estimator::Parameter& find_required_parameter(const std::string& asked, const st
   if (index >= 0) {
     if (estimator::find_dependency(mechanism, index) != nullptr) {
       throw proto::InputError(asked +
-                              ": depends on other parameters in the rig file. Change those, or "
-                              "remove the dependency");
+                              ": depends on other parameters in the rig file. "
+                              "Change those, or remove the dependency");
     }
     return mechanism.parameters[static_cast<std::size_t>(index)];
   }

@@ -34,8 +34,9 @@ int find(const std::string& name, const proto::TextLocator& place, const Mechani
   if (index < 0) {
     place.at("parameter")
         .fail("no parameter is called \"" + name +
-              "\". Write a name such as A.J_zz, 1.b or 1.a_x, or the name of a quantity (for a rig "
-              "file without dependencies, rigcal info lists the names)");
+              "\". Write a name such as A.J_zz, 1.b or 1.a_x, "
+              "or the name of a quantity (for a rig file without dependencies, "
+              "rigcal info lists the names)");
   }
   return index;
 }
@@ -46,8 +47,8 @@ ParameterDependency read_tie(const v1::Dependency& source, const proto::TextLoca
                           .constant = source.constant()};
   if (source.term_size() == 0) {
     place.fail("\"" + source.parameter() +
-               "\" has a dependency without terms. Add term { parameter: \"...\" }, or give it a "
-               "value instead");
+               "\" has a dependency without terms. Add term { parameter: \"...\" "
+               "}, or give it a value instead");
   }
   for (int i = 0; i < source.term_size(); ++i) {
     const v1::Dependency::Term& term = source.term(i);
@@ -196,9 +197,8 @@ void read_presence(const v1::Body& source, const proto::TextLocator& place, int 
                           [&](const auto& sensor) { return sensor.body == body; }) ||
       std::ranges::count_if(mechanism.fixed_joints, touches) != 1) {
     where.fail("body \"" + own.name +
-               "\": a body with present_in_recordings must have a mass, be attached by exactly one "
-               "FIXED joint "
-               "and carry nothing");
+               "\": a body with present_in_recordings must have a mass, "
+               "be attached by exactly one FIXED joint and carry nothing");
   }
 }
 

@@ -258,8 +258,8 @@ class RobotBuilder {
     for (const auto& [quantity, what] : kNowhere) note_value(quantity, what);
     if (source.motor.gear_ratio != 0.0 && value(joint, JointParameter::kShaftInertia) != 0.0) {
       note("joint \"" + source.name +
-           "\": the rotor's rotation with its parent (gear_ratio) cannot be represented and is "
-           "left out");
+           "\": the rotor's rotation with its parent (gear_ratio) "
+           "cannot be represented and is left out");
     }
     if (source.stops.lower || source.stops.upper) {
       note("joint \"" + source.name +

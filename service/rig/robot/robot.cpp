@@ -88,8 +88,9 @@ class RigWriter {
     add_links(ground);
     if (names_.empty()) {
       throw proto::InputError(choice_.source +
-                              ": no moving link has mass. Give the links a mass and inertias, or "
-                              "add --floating if the base moves");
+                              ": no moving link has mass. "
+                              "Give the links a mass and inertias, "
+                              "or add --floating if the base moves");
     }
     for (const RobotLoop& loop : robot_.loops) add_loop(loop);
     add_gravity();
@@ -292,8 +293,8 @@ class RigWriter {
       motor = *joint.motor;
     } else {
       notes_.push_back("joint \"" + joint.name +
-                       "\" has an armature but no motor. A rig file needs a motor for it, so "
-                       "recordings need a column \"" +
+                       "\" has an armature but no motor. "
+                       "A rig file needs a motor for it, so recordings need a column \"" +
                        name + "_effort\" with zeros");
     }
     text_ += "  motor { control_unit: \"" + motor.control_unit +
@@ -338,8 +339,8 @@ class RigWriter {
     const double angle = std::atan2(level, -g.y());
     if (magnitude > 0.0 && angle > kTiltMost) {
       throw proto::InputError(choice_.source +
-                              ": gravity deviates by more than 86° from −z, the limit of a rig "
-                              "file. Rotate the model so that z is up");
+                              ": gravity deviates by more than 86° from −z, "
+                              "the limit of a rig file. Rotate the model so that z is up");
     }
     if (level > 0.0) {
       text_ += "  tilt_x { value: " + number(-angle * g.z() / level) +

@@ -135,14 +135,15 @@ class JointIndex {
 
   /// Returns the joint with this name; null if there is none.
   const RobotJoint* find(const std::string& name) const;
-  /// Returns whether a joint is `other`, or mimics it directly or through further joints.
+  /// Returns whether a joint is the joint `other`, or mimics `other` directly or through further
+  /// joints.
   bool does_mimic(const RobotJoint& joint, const RobotJoint& other) const;
   /// Returns the joint that a joint mimics, directly or through further joints; the joint itself
   /// if it mimics none.
   const RobotJoint& find_independent(const RobotJoint& joint) const;
 
  private:
-  /// Returns the joint that a joint mimics; null if there is none.
+  /// Returns the joint that a mimic joint follows; null if the joint mimics none.
   const RobotJoint* find_mimicked(const RobotJoint& joint) const;
 
   const Robot& robot_;

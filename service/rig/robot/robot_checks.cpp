@@ -106,8 +106,8 @@ void correct_range(RobotJoint& joint, std::vector<std::string>& notes) {
     notes.push_back("joint " + quoted(joint.name) + ": the lower limit (" +
                     with_unit(joint.lower, unit) + ") is not below the upper limit (" +
                     with_unit(joint.upper, unit) +
-                    "), so both are left out. Correct the file, or give the limits in safety { } "
-                    "of the rig file");
+                    "), so both are left out. "
+                    "Correct the file, or give the limits in safety { } of the rig file");
   }
   joint.lower = -kInfinity;
   joint.upper = kInfinity;

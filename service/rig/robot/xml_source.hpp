@@ -31,15 +31,16 @@ class XmlSource {
   std::string required_attribute(const tinyxml2::XMLElement& element, const char* attribute,
                                  const char* what) const;
 
-  /// Parses the numbers in the text of an attribute.
+  /// Parses the numbers in the text of an XML attribute.
   /// @param count  required count of numbers; 0 accepts any
   std::vector<double> parse_numbers(const tinyxml2::XMLElement& element, const char* attribute,
                                     const char* text, std::size_t count) const;
 
-  /// Returns the number in an attribute; `otherwise` if the element or the attribute is missing.
+  /// Returns the number in an XML attribute; `otherwise` if the element or the attribute is
+  /// missing.
   double number_or_default(const tinyxml2::XMLElement* element, const char* attribute,
                            double otherwise) const;
-  /// Returns the limit in an attribute, which may be infinite.
+  /// Returns the limit in an XML attribute. The limit may be infinite.
   double limit_or_default(const tinyxml2::XMLElement* element, const char* attribute,
                           double otherwise) const;
   Eigen::Vector3d vector_or_default(const tinyxml2::XMLElement* element, const char* attribute,

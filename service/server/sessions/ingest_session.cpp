@@ -179,8 +179,9 @@ bool IngestSession::is_rig_silent() const {
 void IngestSession::disconnect_silent_rig() {
   refuse_connection(SessionRefused::REASON_BUSY,
                     "session " + info_.session_id() +
-                        " received no data; its connection was closed to make room for a newer "
-                        "session of the same client, connect again to continue");
+                        " received no data; "
+                        "its connection was closed to make room for a newer session of the same "
+                        "client, connect again to continue");
 }
 
 std::string IngestSession::connected_identity() const {

@@ -71,7 +71,7 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   bool accepts_secret(const std::string& secret) const;
 
   /// Opens the session for a rig computer, also after a reconnect. An earlier connection of the
-  /// session is superseded.
+  /// session is closed.
   /// @param secret  sent by the rig computer; stored if the session has none
   void open(const std::shared_ptr<RigConnection>& owner, const std::string& secret);
   /// Requests that the next reply to an opening of this session contain the secret that the service
@@ -102,11 +102,11 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   /// Frees memory and closes files if no rig computer has been connected for a while.
   void unload_if_disconnected();
 
-  /// Returns true if a rig computer is connected, but has sent no batch since it opened the
-  /// session, or none for kSilence, and the service has nothing to do for it.
+  /// Returns true if a connected rig computer is silent and the service has no pending work for it.
+  /// Silent means: no batch since it opened the session, or no batch for kSilence.
   bool is_rig_silent() const;
   static constexpr std::chrono::seconds kSilence{10};
-  /// Returns the time since which the rig computer is silent, if it is.
+  /// Returns the time at which the silence of the rig computer began; no value if it is not silent.
   std::chrono::steady_clock::time_point silent_since() const { return last_used_at_; }
   /// Disconnects a silent rig computer, which may connect again. The session stays open.
   void disconnect_silent_rig();

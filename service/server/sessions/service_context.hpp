@@ -128,7 +128,7 @@ struct ServiceLimits {
   }
 };
 
-/// Returns the time of a monotonic clock [s].
+/// Returns the present time of a monotonic clock [s].
 inline double steady_time_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

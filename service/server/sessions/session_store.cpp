@@ -140,16 +140,16 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
   const std::string& id = request.session_id();
   if (!proto::is_valid_session_id(id)) {
     return refusal(SessionRefused::REASON_BAD_REQUEST,
-                   "a session id must have 1 to 64 characters (A-Z a-z 0-9 . _ -) and must not "
-                   "start with a dot");
+                   "a session id must have 1 to 64 characters (A-Z a-z 0-9 . "
+                   "_ -) and must not start with a dot");
   }
   const auto& metadata = request.metadata();
   const auto names = parse_joint_and_sensor_names(metadata);
   if (!names) {
     return refusal(SessionRefused::REASON_BAD_REQUEST,
                    "metadata \"hinges\" must list 1 to 16 distinct joints, separated by commas; "
-                   "\"slides\", if given, must list some of these joints, and "
-                   "\"inertial_sensors\", if given, up to 4 distinct sensors");
+                   "\"slides\", if given, must list some of these joints, "
+                   "and \"inertial_sensors\", if given, up to 4 distinct sensors");
   }
   if (const auto breach = proto::find_epoch_violation(request.epoch_unix_ns())) {
     return refusal(SessionRefused::REASON_BAD_REQUEST, *breach);
@@ -170,8 +170,9 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
       if (!ingest->accepts_secret(secret)) {
         return refusal(SessionRefused::REASON_BAD_REQUEST,
                        "session \"" + id +
-                           "\" exists, and the secret is wrong. The rig that opened it must send "
-                           "the secret from its spool; another rig must choose another id");
+                           "\" exists, and the secret is wrong. "
+                           "The rig that opened it must send the secret from its spool; "
+                           "another rig must choose another id");
       }
       auto full = ingest->is_open() ? check_streaming_quota(id, who) : std::nullopt;
       if (full) return std::move(*full);
@@ -426,9 +427,7 @@ std::optional<ServiceError> SessionStore::check_usable_by_job(const std::string&
     case rigcal::v1::SESSION_OPEN:
       return make_service_error(
           ServiceError::NOT_READY,
-          named +
-              "still being recorded; submit the job when it is closed, or end "
-              "the session");
+          named + "still being recorded; submit the job when it is closed, or end the session");
     case rigcal::v1::SESSION_UPLOADING:
       return make_service_error(ServiceError::NOT_READY,
                                 named + "not uploaded completely; upload it again");

@@ -60,8 +60,8 @@ class SessionStore {
   /// yet.
   ReplyOrError<std::string> recording_path(const std::string& id) const;
 
-  /// Returns the reason why a job cannot use the session, or nullopt if the session is closed and
-  /// thus complete.
+  /// Returns the reason why a job cannot use the session; nullopt if the session is closed and
+  /// therefore complete.
   std::optional<rigcal::v1::ServiceError> check_usable_by_job(const std::string& id) const;
 
   std::map<std::string, std::uint64_t> count_by_state() const;  ///< sessions by state, for metrics

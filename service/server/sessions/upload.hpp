@@ -36,7 +36,7 @@ class Upload : public std::enable_shared_from_this<Upload> {
   const rigcal::v1::SessionRecord& session_record() const { return record_; }
 
  private:
-  /// State of an upload's file and record on disk.
+  /// State of the file and the record of an upload on disk.
   struct UploadProgress {
     proto::Status status;
     std::uint64_t durable_bytes = 0;

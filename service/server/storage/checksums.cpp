@@ -42,8 +42,8 @@ std::string describe_damage_remedy(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
   const std::string id = proto::to_utf8(folder.filename().string());
   if (folder.parent_path().filename() == "jobs") {
-    return "restore it from a backup, submit the same calibration again, or delete the job with "
-           "rigcal jobs " +
+    return "restore it from a backup, submit the same calibration again, "
+           "or delete the job with rigcal jobs " +
            id + " --delete";
   }
   return "restore it from a backup, or delete the session with rigcal sessions " + id +

@@ -7,7 +7,7 @@
 
 namespace service {
 
-/// SHA-256 of the files of a folder, in hexadecimal, by their names.
+/// SHA-256 hashes of the files in a folder, in hexadecimal, by file name.
 using Checksums = std::map<std::string, std::string>;
 
 /// Returns the SHA-256 of a file in hexadecimal. Does not follow a symbolic link.

@@ -10,7 +10,7 @@ namespace service {
 /// Levels of log lines. The values are those of the logging library spdlog.
 enum class LogLevel { kDebug = 1, kInfo = 2, kWarning = 3, kError = 4, kOff = 6 };
 
-/// A key and its value in a log line. A text value is quoted if needed.
+/// A key of a log line with its value. A text value is quoted if needed.
 struct LogField {
   LogField(std::string_view name, std::string_view text);
   LogField(std::string_view name, std::uint64_t number);

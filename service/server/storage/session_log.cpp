@@ -15,8 +15,8 @@ proto::RuleViolation take_all(const Messages& messages, proto::RecordingRules& r
   for (const auto& message : messages) {
     const auto thing = proto::from_message(message);
     if (!thing) {
-      return "the arrays of a sample differ in length or have more than eight channels, or the "
-             "count of an axis is missing in an inertial reading";
+      return "the arrays of a sample differ in length or have more than eight channels, "
+             "or the count of an axis is missing in an inertial reading";
     }
     if (auto breach = rules.take(*thing)) return breach;
   }

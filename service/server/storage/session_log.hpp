@@ -25,8 +25,8 @@ using SessionMetadata = google::protobuf::Map<std::string, std::string>;
 std::optional<proto::RecordingHeader> parse_joint_and_sensor_names(const SessionMetadata& metadata);
 
 /// Returns an upper bound for the size that a batch of samples takes in a recording file [byte].
-/// The file stores each message of the batch as a separate record, so batches of small messages
-/// become many times larger.
+/// The file stores each message of the batch as a separate record, so a batch of small messages
+/// takes many times its own size.
 std::uint64_t recorded_size_bytes(const rigcal::v1::SampleBatch& batch);
 
 /// Validator of the sample batches of one session. Checks the rules for recordings, so that the
@@ -70,10 +70,10 @@ class SessionLog {
 
   /// Returns the number of the last durable batch.
   std::uint64_t last_durable_batch() const { return last_durable_; }
-  /// Returns the number of samples that open() found.
+  /// Returns the number of samples that open() found in the log.
   std::uint64_t sample_count() const { return sample_count_; }
   std::uint64_t size_bytes() const { return spool_.size_bytes(); }
-  /// Returns the validator after it has checked the batches that open() found.
+  /// Returns the validator. It has already checked the batches that open() found.
   const BatchValidator& check() const { return check_; }
 
  private:

@@ -22,7 +22,7 @@ double choose_node_interval(const Mechanism& mechanism, const std::vector<Segmen
 std::vector<int> find_encoders_at_end_stops(const Mechanism& mechanism,
                                             const std::vector<Encoder>& sensors);
 
-/// Returns the time, in ticks, near `about` at which measured joint speeds change least.
+/// Returns the time near `about` at which the measured joint speeds change least [ticks].
 /// @param readers  indices into `sensors`; if empty, `about` is returned
 /// @param tick     duration of a tick [s]
 /// @param about    desired time since the segment's first sample [ticks]

@@ -54,7 +54,7 @@ class SegmentSimulator {
   const Mechanism& segment_mechanism() const { return run_.values; }
   /// Returns whether a parameter affects the motion, and not only readings.
   bool affects_motion(int parameter) const;
-  /// Returns the mechanism, in which exactly the uncertain parameters are free.
+  /// Returns a mechanism in which only the uncertain parameters are free.
   const Mechanism& freed_mechanism() const { return freed_mechanism_; }
 
   /// States at all samples: independent coordinates over rates, and initial guesses for the joints

@@ -27,7 +27,8 @@ std::string inertial_axis_unit(const Mechanism& mechanism, int axis);
 /// samples minus the delay of the sensor. Sensors with equal fixed delays share instants.
 class SensorSampleInstants {
  public:
-  /// A reading: index of its recorded sample, and index of its instant in `times()`.
+  /// A reading: the index of its sample in the recording, and the index of its sample instant in
+  /// `times()`.
   struct Reading {
     int sample, instant;
   };

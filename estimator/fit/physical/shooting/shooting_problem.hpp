@@ -24,7 +24,7 @@ namespace estimator {
 inline constexpr double kStartAngleDeviation = 10.0;
 inline constexpr double kStartRateDeviation = 100.0;
 
-/// Duration of the time intervals, each of which has its own integration step [s].
+/// Duration of the time intervals for which integration steps are chosen separately [s].
 inline constexpr double kStepPiece = 0.2;
 
 /// The integration steps and the shooting nodes of a ShootingProblem.
@@ -162,7 +162,7 @@ class ShootingProblem final : public LeastSquaresProblem {
 
   /// Returns the inertial sensor axes that have readings, each given as sensor · kAxes + axis.
   const std::vector<int>& inertial_axes() const { return inertial_axes_; }
-  /// Return the number of readings of an inertial axis, and the sum of their squared errors.
+  /// Return the number of readings of an inertial sensor axis, and the sum of their squared errors.
   /// @param place  index of the axis in `inertial_axes()`
   int inertial_reading_count(int place) const;
   double inertial_squared_error(int place) const;
@@ -184,8 +184,8 @@ class ShootingProblem final : public LeastSquaresProblem {
     std::vector<NodeInterval> spans = {};  ///< of the node intervals
     std::vector<double> node_times = {};   ///< times of the nodes [s]
   };
-  /// Derivatives of the motion between all nodes. They are computed at their first use, because
-  /// many iterates need only the cost.
+  /// Derivatives of the motion between all nodes. They are computed when they are first needed,
+  /// because many iterates need only the cost.
   struct Sensitivities {
     CompletionLatch once;
     std::vector<IntervalSensitivities::IntervalDerivatives> of_nodes;
