@@ -104,7 +104,7 @@ bool enables(const command_request& command) { return (command.flags & COMMAND_E
 
 std::uint32_t newest(const unit& core) { return core.stream_samples - 1U; }
 
-std::uint32_t latch_us(const unit& core, std::uint32_t sample) {
+std::uint64_t latch_us(const unit& core, std::uint32_t sample) {
   return core.latch_us[sample % UNIT_ANSWERABLE_SAMPLES];
 }
 

@@ -51,6 +51,6 @@ inline constexpr std::size_t kConfigureStart = 10;
 
 bool enables(const command_request& command);
 std::uint32_t newest(const unit& core);  ///< sequence number of the newest sample
-std::uint32_t latch_us(const unit& core, std::uint32_t sample);
+std::uint64_t latch_us(const unit& core, std::uint32_t sample);
 
 }  // namespace firmware_iface::fault_hooks

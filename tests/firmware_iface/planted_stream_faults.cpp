@@ -181,7 +181,7 @@ std::vector<PlantedFault> faults_of_commands() {
        on_command([](unit& core, command_request& command) {
          if (!enables(command) || command.answers > newest(core)) return;
          if (newest(core) - command.answers > 100) return;
-         const std::uint32_t age_us =
+         const std::uint64_t age_us =
              latch_us(core, newest(core)) - latch_us(core, command.answers);
          if (command.ttl_ms > 0 && age_us >= 1000U * command.ttl_ms) command.answers = newest(core);
        })},

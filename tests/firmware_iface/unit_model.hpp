@@ -25,7 +25,6 @@ class UnitModel {
   std::uint8_t causes_present = 0;
   std::optional<command_request> in_force;  // enabled, with the converter's commands
   bool sample_is_due = false;
-  std::vector<std::uint64_t> latches;  // of the stream, one per sample
   std::uint32_t rejected_count = 0, clear_count = 0;
   std::map<std::uint8_t, std::uint32_t> trips = {{FAULT_BOOT, 1}};
 
@@ -36,9 +35,9 @@ class UnitModel {
     if ((faults & cause) != 0) return;
     faults |= cause;
     ++trips[cause];
-    sent.push_back(test_support::message_of(
-        fault_report{faults, cause, static_cast<std::uint16_t>(samples_ - 1),
-                     static_cast<std::uint32_t>(now), detail}));
+    sent.push_back(test_support::message_of(fault_report{faults, cause,
+                                                         static_cast<std::uint16_t>(samples_ - 1),
+                                                         static_cast<std::uint32_t>(now), detail}));
   }
 
   void hello(std::uint16_t nonce, std::uint64_t now) {
@@ -85,7 +84,7 @@ class UnitModel {
       reply.result = CONFIGURE_UNSUPPORTED;
     } else {
       if (in_force || ttl_end_) trip(FAULT_SESSION, 0, now);
-      if (is_streaming_) reply.samples_sent = samples_;
+      if (is_streaming_) reply.samples_sent = static_cast<std::uint32_t>(samples_);
       is_streaming_ = (ask.flags & STREAM_ON) != 0;
       sample_is_due = false;
       flags_ = reply.flags = ask.flags;
@@ -95,8 +94,9 @@ class UnitModel {
       reply.start_tick_us = static_cast<std::uint32_t>(next_tick_us);
       if (is_streaming_) {
         reply.stream_count = ++stream_count_;
-        samples_ = samples_of_last_stream_ = 0;
-        latches.clear();
+        samples_ = samples_of_last_stream_ = 0U;
+        latches_.clear();
+        first_ = 0;
         ticks_ = 0;
         pending_.reset();
         seen_ = rejected_ = false;
@@ -139,15 +139,15 @@ class UnitModel {
     }
     if (enables) {
       const std::uint32_t mask = compact ? 0xFFFFFF : 0xFFFFFFFF;
-      std::optional<std::uint32_t> answered;
-      for (std::uint32_t k = samples_; is_streaming_ && k-- > 0 && samples_ - k <= 256;) {
+      std::optional<std::uint64_t> answered;
+      for (std::uint64_t k = samples_; is_streaming_ && k-- > first_ && samples_ - k <= 256;) {
         if (((ask.answers ^ k) & mask) == 0) answered = k;
       }
       const auto is_recent = [&] {
         if (!answered || (newest_answered_ && *answered < *newest_answered_)) return false;
-        const std::uint64_t latch = latches[*answered];
+        const std::uint64_t latch = latches_[*answered - first_];
         // Latches are rounded to microseconds.
-        const std::uint64_t age = latches.back() - latch;
+        const std::uint64_t age = latches_.back() - latch;
         const double age_ticks = 1e-6 * static_cast<double>(age - (age > 0)) * board_.tick_rate_Hz;
         return age_ticks <= age_ticks_ && now - latch < 1000U * ask.ttl_ms;
       };
@@ -163,7 +163,7 @@ class UnitModel {
     if (faults != 0) pending_->flags = 0;
     if ((pending_->flags & COMMAND_ENABLE) == 0) return;
     ttl_ms_ = ask.ttl_ms;
-    ttl_end_ = latches[*newest_answered_] + 1000U * ask.ttl_ms;
+    ttl_end_ = latches_[*newest_answered_ - first_] + 1000U * ask.ttl_ms;
   }
 
   void tick(std::uint64_t now) {
@@ -205,14 +205,25 @@ class UnitModel {
       std::ranges::copy(latch.inertial[k], inertial.counts[k]);
     }
     if (inertial.sensors != 0) sent.push_back(test_support::message_of(inertial));
-    latches.push_back(now);
-    samples_of_last_stream_ = ++samples_;
+    latches_.push_back(now);
+    samples_of_last_stream_ = static_cast<std::uint32_t>(++samples_);
   }
+
+  /// Goes on as after this many more samples, whose latches_ nobody remembers.
+  void skip_samples(std::uint64_t count) {
+    first_ = samples_ += count;
+    samples_of_last_stream_ = static_cast<std::uint32_t>(samples_);
+    latches_.clear();
+    newest_answered_.reset();
+  }
+
+  std::uint64_t samples() const { return samples_; }
 
   std::uint8_t inertial_due() const {
     std::uint8_t due = 0;
     for (unsigned k = 0; k < board_.inertial_count; ++k) {
-      if (inertial_divider_[k] != 0 && samples_ % inertial_divider_[k] == 0) due |= 1U << k;
+      const std::uint8_t divider = inertial_divider_[k];
+      if (divider != 0 && static_cast<std::uint32_t>(samples_) % divider == 0) due |= 1U << k;
     }
     return due;
   }
@@ -230,8 +241,8 @@ class UnitModel {
       unknown &= ~flag;
     }
     if (unknown != 0 || ask.divider == 0 || ask.command_age_ticks == 0) return false;
-    const bool is_small = board_.motor_count == 1 && board_.encoder_count <= 4 &&
-                          (ask.flags & STREAM_MARKS) == 0;
+    const bool is_small =
+        board_.motor_count == 1 && board_.encoder_count <= 4 && (ask.flags & STREAM_MARKS) == 0;
     if ((ask.flags & STREAM_COMPACT) != 0 && !is_small) return false;
     for (std::size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) {
       if (ask.inertial_divider[k] == 0) continue;
@@ -261,7 +272,9 @@ class UnitModel {
 
   unit_description board_;
   std::uint16_t boots_, stream_count_ = 0;
-  std::uint32_t samples_ = 0, samples_of_last_stream_ = 0xFFFFFFFF;
+  std::uint64_t samples_ = 0, first_ = 0;
+  std::vector<std::uint64_t> latches_;  // of the stream's samples from first_ on
+  std::uint32_t samples_of_last_stream_ = 0xFFFFFFFF;
   bool has_session_ = false, is_streaming_ = false, seen_ = false, rejected_ = false;
   std::optional<configure_reply> configured_;
   std::uint8_t flags_ = 0, divider_ = 0, age_ticks_ = 0, ttl_ms_ = 0;
@@ -270,7 +283,7 @@ class UnitModel {
   std::optional<std::uint16_t> token_, cleared_;
   std::optional<command_request> pending_;
   std::optional<std::uint64_t> ttl_end_;
-  std::optional<std::uint32_t> newest_answered_;
+  std::optional<std::uint64_t> newest_answered_;
   std::uint16_t command_sequence_ = 0;
 };
 

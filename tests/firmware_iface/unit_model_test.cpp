@@ -82,6 +82,7 @@ class CoreAndModel {
 
   void tick() {
     now_ = model_->next_tick_us;
+    if (one_of(200) == 0) now_ += std::uint64_t{1} << 32;  // a pause in which the clock wraps
     unit_tick(core_.get(), now_);
     model_->tick(now_);
     compare();
@@ -159,24 +160,24 @@ class CoreAndModel {
 
   void command() {
     advance_within_tick();
-    const auto newest = static_cast<std::uint32_t>(model_->latches.size()) - 1;
+    const auto newest = static_cast<std::uint32_t>(model_->samples()) - 1;
     command_request ask{++command_sequence_, newest, COMMAND_ENABLE, 5, {}};
     if (one_of(3) == 0) ask.answers = newest - static_cast<std::uint32_t>(one_of(12));
     if (one_of(20) == 0) ask.answers = newest - 250 - static_cast<std::uint32_t>(one_of(12));
     if (one_of(20) == 0) ask.answers = static_cast<std::uint32_t>(random_());
     if (one_of(5) == 0) ask.flags = static_cast<std::uint8_t>(one_of(4));
     if (one_of(2) == 0) {
-      ask.ttl_ms = static_cast<std::uint8_t>(
-          one_of(10) == 0 ? std::array{0, board_.ttl_max_ms + 1}[one_of(2)]
-                          : 1 + one_of(board_.ttl_max_ms));
+      ask.ttl_ms = static_cast<std::uint8_t>(one_of(10) == 0
+                                                 ? std::array{0, board_.ttl_max_ms + 1}[one_of(2)]
+                                                 : 1 + one_of(board_.ttl_max_ms));
     }
     for (std::size_t m = 0; m < board_.motor_count; ++m) {
       ask.command_q15[m] = static_cast<std::int16_t>(
           std::array{32767, -32767, 0, static_cast<int>(one_of(65535)) - 32767}[one_of(4)]);
     }
     const bool compact = one_of(3) == 0;
-    const WireBytes message = compact ? test_support::compact_message_of(ask)
-                                      : message_of(ask, board_.motor_count);
+    const WireBytes message =
+        compact ? test_support::compact_message_of(ask) : message_of(ask, board_.motor_count);
     if (compact) ASSERT_TRUE(command_compact_decode(message.data(), message.size(), &ask));
     receive(message);
     model_->command(ask, compact, now_);
@@ -186,8 +187,10 @@ class CoreAndModel {
 
   /// A damaged frame, a message of the unit itself, or a cause on the board.
   void disturb() {
-    const std::uint64_t kind = one_of(8);
-    if (kind < 4) {
+    const std::uint64_t kind = one_of(9);
+    if (kind == 8) {
+      skip_samples();
+    } else if (kind < 4) {
       WireBytes frame = test_support::frame_of(message_of(clear_request{1, 0}));
       frame[1 + one_of(3)] ^= 0x55;
       for (const std::uint8_t byte : frame) unit_receive(core_.get(), byte, now_);
@@ -200,6 +203,18 @@ class CoreAndModel {
       model_->trip(FAULT_AMPLIFIER, detail, now_);
     }
     compare();
+  }
+
+  /// Lets the stream's 32-bit number of samples come close to its wrap.
+  void skip_samples() {
+    constexpr std::uint64_t kWrap = std::uint64_t{1} << 32;
+    if (one_of(8) != 0 || model_->samples() > kWrap / 2) return;
+    const std::uint64_t count = kWrap - one_of(100) - model_->samples();
+    model_->skip_samples(count);
+    core_->stream_samples += static_cast<std::uint32_t>(count);
+    core_->memory.samples_of_last_stream = core_->stream_samples;
+    core_->answerable_count = 0;
+    core_->has_answered = false;
   }
 
   void advance_within_tick() {

@@ -177,6 +177,7 @@ static void change_stream(unit* self, const configure_request* request, configur
   answer->stream_count = ++self->memory.stream_count;
   self->memory.samples_of_last_stream = 0;
   self->stream_samples = 0;
+  self->answerable_count = 0;
   self->ticks_to_sample = 0;
   self->has_pending = false;
   self->command_seen = false;
@@ -232,26 +233,21 @@ static void handle_clear(unit* self, const clear_request* request, uint64_t now_
   send(self, message, sizeof(message));
 }
 
-/* Returns whether an enabling command answers a sample that is recent enough, and writes the time
- * of that sample's latch. */
+/* Returns whether an enabling command answers a sample that is recent enough, and writes the
+ * number of that sample. */
 static bool answers_recent_sample(const unit* self, const command_request* request,
-                                  uint32_t answers_mask, uint64_t now_us, uint64_t* latched_us) {
-  if (!self->is_streaming || self->stream_samples == 0) return false;
+                                  uint32_t answers_mask, uint64_t now_us, uint32_t* answered) {
   const uint32_t newest = self->stream_samples - 1U;
   const uint32_t behind = (newest - request->answers) & answers_mask;
-  if (behind >= UNIT_ANSWERABLE_SAMPLES || behind > newest) return false;
-  const uint32_t answered = newest - behind;
-  if (self->has_answered && answered < self->answered) return false; /* superseded */
+  if (!self->is_streaming || behind >= self->answerable_count) return false;
+  if (self->has_answered && behind > newest - self->answered) return false; /* superseded */
+  *answered = newest - behind;
+  const uint64_t latch_us = self->latch_us[*answered & RING_MASK];
   /* Latches are rounded to microseconds, so tick lengths may be off by up to 1 us. */
-  const uint32_t latch_us = self->latch_us[answered & RING_MASK];
-  const uint32_t age_us = self->latch_us[newest & RING_MASK] - latch_us;
-  const uint64_t age_ticks_1e6 =
-      (uint64_t)(age_us - (age_us > 0 ? 1U : 0U)) * self->description.tick_rate_Hz;
+  const uint64_t age_us = self->latch_us[newest & RING_MASK] - latch_us;
+  const uint64_t age_ticks_1e6 = (age_us - (age_us > 0 ? 1U : 0U)) * self->description.tick_rate_Hz;
   if (age_ticks_1e6 > (uint64_t)self->command_age_ticks * 1000000U) return false;
-  const uint32_t since_latch_us = (uint32_t)(now_us & 0xFFFFFFFFU) - latch_us;
-  if (since_latch_us >= 1000U * (uint32_t)request->ttl_ms) return false;
-  *latched_us = now_us - since_latch_us;
-  return true;
+  return now_us - latch_us < 1000U * (uint64_t)request->ttl_ms;
 }
 
 static void handle_command(unit* self, const command_request* request, uint32_t answers_mask,
@@ -267,8 +263,8 @@ static void handle_command(unit* self, const command_request* request, uint32_t 
     unit_trip(self, FAULT_COMMAND, request->ttl_ms, now_us);
     return;
   }
-  uint64_t latched_us = now_us;
-  if (enables && !answers_recent_sample(self, request, answers_mask, now_us, &latched_us)) {
+  uint32_t answered = 0;
+  if (enables && !answers_recent_sample(self, request, answers_mask, now_us, &answered)) {
     ++self->counters.commands_rejected;
     self->command_rejected = true;
     return;
@@ -277,15 +273,14 @@ static void handle_command(unit* self, const command_request* request, uint32_t 
   self->has_pending = true;
   self->ttl_runs = false;
   if (enables) {
-    const uint32_t newest = self->stream_samples - 1U;
     self->has_answered = true;
-    self->answered = newest - ((newest - request->answers) & answers_mask);
+    self->answered = answered;
   }
   if (unit_is_tripped(self)) self->pending.flags = 0;
   if ((self->pending.flags & COMMAND_ENABLE) == 0) return;
   self->ttl_runs = true;
   self->ttl_ms = request->ttl_ms;
-  self->ttl_end_us = latched_us + 1000U * (uint64_t)request->ttl_ms;
+  self->ttl_end_us = self->latch_us[answered & RING_MASK] + 1000U * (uint64_t)request->ttl_ms;
 }
 
 static void handle_message(unit* self, const uint8_t* data, size_t size_bytes, uint64_t now_us) {
@@ -426,8 +421,9 @@ void unit_send_sample(unit* self, const unit_latch* latch, uint64_t now_us) {
                                 : sample_report_encode(&report, shape, message);
   send(self, message, size_bytes);
   send_inertial(self, latch);
-  self->latch_us[self->stream_samples & RING_MASK] = report.tick_us;
+  self->latch_us[self->stream_samples & RING_MASK] = now_us;
   ++self->stream_samples;
+  if (self->answerable_count < UNIT_ANSWERABLE_SAMPLES) ++self->answerable_count;
   self->memory.samples_of_last_stream = self->stream_samples;
   ++self->counters.samples;
 }

@@ -107,8 +107,9 @@ typedef struct {
   uint8_t inertial_divider[INERTIAL_SENSORS_MAX];
   uint8_t ticks_to_sample;
   bool sample_is_due;
-  uint32_t stream_samples; /* sent in this stream */
-  uint32_t latch_us[UNIT_ANSWERABLE_SAMPLES];
+  uint32_t stream_samples;   /* sent in this stream */
+  uint32_t answerable_count; /* last samples of this stream whose latch is known */
+  uint64_t latch_us[UNIT_ANSWERABLE_SAMPLES];
   bool is_configured;
   configure_reply configure_answer; /* to the last CONFIGURE carried out */
   bool has_pending;
