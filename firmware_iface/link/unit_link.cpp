@@ -55,6 +55,8 @@ ReadStatus UnitLink::read_sample(Nanoseconds deadline, UnitSample& sample) noexc
       default:
         ++counters_.messages_unexpected;
     }
+    // A unit that sends other messages without end must not block the caller.
+    if (received_begin_ == received_end_ && received_at_ >= deadline) return ReadStatus::kTimeout;
   }
 }
 
@@ -216,6 +218,7 @@ bool UnitLink::write_command(std::span<const double> command, int ttl_ms) noexce
 bool UnitLink::write_idle_command() noexcept { return write_command_message({.ttl_ms = 1}); }
 
 bool UnitLink::write_trip_command() noexcept {
+  if (clear_state_ == ClearTripState::kPending) clear_state_ = ClearTripState::kIdle;
   return write_command_message({.flags = COMMAND_TRIP, .ttl_ms = 1});
 }
 

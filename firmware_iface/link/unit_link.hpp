@@ -121,7 +121,8 @@ class UnitLink {
   /// live.
   bool write_idle_command() noexcept;
 
-  /// Sends a command that sets the motor output to zero and trips the unit (FAULT_HOST).
+  /// Sends a command that sets the motor output to zero and trips the unit (FAULT_HOST). Ends a
+  /// request to clear the unit's trip.
   bool write_trip_command() noexcept;
 
   /// Requests that the unit clears its trip. Later calls of read_sample process the further
@@ -150,7 +151,7 @@ class UnitLink {
     bool sample_seen = false;       // there was such a sample
   };
   struct ConfigureAnswer {
-    std::uint64_t samples_sent;
+    std::uint32_t samples_sent;  // low bits
     std::uint32_t start_tick_us;
     int stream_count;
   };
@@ -179,7 +180,7 @@ class UnitLink {
   void process_clear_reply() noexcept;
   void continue_trip_clear() noexcept;
   void write_clear_request() noexcept;
-  std::uint64_t finish_sample_counts(std::uint64_t samples_sent) noexcept;
+  FinalSampleCounts finish_sample_counts(std::uint32_t samples_sent) noexcept;
   Error make_no_answer_error(const std::string& what, IoStatus status,
                              const RequestSettings& settings) const;
 

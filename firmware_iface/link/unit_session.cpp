@@ -353,7 +353,7 @@ Result<FinalSampleCounts> UnitLink::stop_stream(
   }
   FinalSampleCounts end{answer.value().samples_sent, 0};
   if (streaming_) {
-    end.lost_at_end = finish_sample_counts(answer.value().samples_sent);
+    end = finish_sample_counts(answer.value().samples_sent);
     last_counted_stream_ = stream_number_;
   }
   streaming_ = false;
@@ -395,13 +395,15 @@ Result<UnitLink::ConfigureAnswer> UnitLink::send_configure(
   return ConfigureAnswer{reply.samples_sent, reply.start_tick_us, reply.stream_count};
 }
 
-// Counts samples that the unit sent after the last received one as lost.
-std::uint64_t UnitLink::finish_sample_counts(std::uint64_t samples_sent) noexcept {
+// Counts samples that the unit sent after the last received one as lost. The unit reports the low
+// 32 bits of its count; a count that is half of their range ahead is one that is too small.
+FinalSampleCounts UnitLink::finish_sample_counts(std::uint32_t samples_sent) noexcept {
   const std::uint64_t seen = tracker_.next_sequence();
-  const std::uint64_t lost = samples_sent > seen ? samples_sent - seen : 0;
+  const std::uint32_t lost = samples_sent - static_cast<std::uint32_t>(seen);
+  if (lost > 0x7FFF'FFFFU) return {samples_sent, 0};
   counters_.samples_lost += lost;
   if (lost > 0) ++counters_.gaps;
-  return lost;
+  return {seen + lost, lost};
 }
 
 }  // namespace firmware_iface

@@ -131,6 +131,26 @@ TEST_F(LinkExchange, UnrequestedAnswersChangeNothing) {
   EXPECT_EQ(link.counters().messages_unexpected, 2U);
 }
 
+// A host that trips the unit must not clear that trip, whichever reply is on its way.
+TEST_F(LinkExchange, TripEndsTheRequestToClear) {
+  for (const bool has_token : {false, true}) {
+    SCOPED_TRACE(has_token);
+    scripted_unit::Session fresh;
+    fresh.start();
+    fresh.link.request_trip_clear();
+    if (has_token) {
+      fresh.unit.send(clear_reply{1, CLEAR_DONE, 7, FAULT_BOOT});
+      fresh.read();
+    }
+    const std::size_t count = fresh.unit.clears.size();
+    fresh.link.write_trip_command();
+    fresh.unit.send(clear_reply{1, CLEAR_DONE, 7, FAULT_BOOT});
+    for (int k = 0; k < 200; ++k) fresh.read();
+    EXPECT_EQ(fresh.link.trip_clear_state(), ClearTripState::kIdle);
+    EXPECT_EQ(fresh.unit.clears.size(), count);
+  }
+}
+
 // --- COMMAND
 
 // The time to live is limited to the unit's range, from 1 ms to its longest. A longer one, which
@@ -320,6 +340,20 @@ TEST_F(LinkExchange, TailLostAtTheStopIsOneGap) {
   EXPECT_EQ(link.counters().samples_lost, 6U);
   EXPECT_EQ(link.counters().gaps, 2U);
   EXPECT_EQ(link.counters().samples_received + link.counters().samples_lost, 9U);
+}
+
+// The unit reports the low 32 bits of its count.
+TEST_F(LinkExchange, SamplesAreCountedPastTheWrapOfTheUnitsCount) {
+  start();
+  const std::uint64_t wrap = std::uint64_t{1} << 32;
+  unit.wait_until(std::chrono::milliseconds(wrap + 1));
+  pass({wrap, wrap + 1});
+  unit.configured.samples_sent = 5;
+  const auto end = link.stop_stream();
+  ASSERT_TRUE(end.ok());
+  EXPECT_EQ(end.value().samples_sent, wrap + 5);
+  EXPECT_EQ(end.value().lost_at_end, 3U);
+  EXPECT_EQ(link.counters().samples_received + link.counters().samples_lost, wrap + 5);
 }
 
 TEST_F(LinkExchange, StopWithoutALostTailIsNoGap) {

@@ -46,7 +46,7 @@ TEST(LinkModel, MeasuresTheDelayOfEachEchoedCommand) {
         sample_report report = ScriptedUnit::sample(sequence);
         const bool is_seen = one_of(8) != 0;
         std::uint64_t echo = written - std::min(one_of(4), written);
-        if (one_of(20) == 0) echo = written + 1 + one_of(9);        // never written
+        if (one_of(20) == 0) echo = written + 1 + one_of(9);  // never written
         if (one_of(20) == 0) echo = written - std::min(one_of(250), written);
         report.command_sequence = static_cast<std::uint16_t>(echo & mask);
         report.status = is_seen ? STATUS_COMMAND_SEEN : 0;
@@ -172,8 +172,8 @@ TEST(LinkModel, FitsTheUnitsClockByARobustLine) {
                 1e-6 + 1e-6 * fit.rate_sigma_ppm);
     EXPECT_NEAR(fit.residual_rms_us, 1e6 * std::sqrt(line.sum_square / n), 1e-3);
     EXPECT_EQ(fit.unit_reference_us, unit_first_us);
-    EXPECT_NEAR(static_cast<double>((fit.host_reference - host_first).count()),
-                1e9 * line.offset_s, 2.0);
+    EXPECT_NEAR(static_cast<double>((fit.host_reference - host_first).count()), 1e9 * line.offset_s,
+                2.0);
     rejected += fit.blocks_rejected;
   }
   EXPECT_GT(rejected, 200U);
@@ -206,9 +206,8 @@ TEST(LinkModel, RefusesASlowLineWithTheRemediesThatHelp) {
     }
     LinkTraffic other = traffic;
     other.compact = true;
-    const bool may_be_compact =
-        !traffic.compact && traffic.motor_count == 1 && traffic.encoder_count <= 4 &&
-        !traffic.marks;
+    const bool may_be_compact = !traffic.compact && traffic.motor_count == 1 &&
+                                traffic.encoder_count <= 4 && !traffic.marks;
     if (may_be_compact && fits(baud_rate, other)) remedies.push_back("use the compact format");
     for (int fewer = traffic.inertial_count - 1; fewer >= 0; --fewer) {
       other = traffic;
@@ -299,6 +298,18 @@ TEST_F(LinkFields, RequestEndsAmongUnrequestedMessages) {
   EXPECT_GE(unit.now() - asked, 150ms);
   EXPECT_LE(unit.now() - asked, 160ms);
   EXPECT_EQ(link.counters().bytes_received, unit.sent_size_bytes);
+}
+
+// Nor does it keep a read from ending, which looks at the line once after its deadline.
+TEST_F(LinkFields, ReadEndsAmongUnrequestedMessages) {
+  start();
+  unit.floods = true;
+  for (const Nanoseconds patience : {0ms, 1ms, 7ms}) {
+    const Nanoseconds asked = unit.now();
+    EXPECT_EQ(read(patience), ReadStatus::kTimeout);
+    EXPECT_GE(unit.now() - asked, patience);
+    EXPECT_LE(unit.now() - asked, patience + 1ms);
+  }
 }
 
 // The first request ends a frame that an earlier program left incomplete.
