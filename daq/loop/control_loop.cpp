@@ -85,14 +85,16 @@ bool ControlLoop::tick() noexcept {
   }
 
   UnitSample sample;
-  ReadStatus status = read(read_until, sample);
+  const ReadStatus status = read(read_until, sample);
   if (status != ReadStatus::kSample) return handle_missing_sample(status);
-  take(sample);
-  // Host-paced: wait on the line for the rest of the period.
-  while (settings_.host_paced && status == ReadStatus::kSample) {
-    status = read(deadline_, sample);
-    if (status == ReadStatus::kSample) take(sample);
+  LoopRecord record = take(sample);
+  // Host-paced: wait on the line for the rest of the period. A later sample replaces the command.
+  while (settings_.host_paced && read(deadline_, sample) == ReadStatus::kSample) {
+    record.command_number = 0;
+    pass_on(record);
+    record = take(sample);
   }
+  pass_on(record);
   return !is_run_over();
 }
 
@@ -128,10 +130,11 @@ bool ControlLoop::handle_missing_sample(ReadStatus status) noexcept {
   } else if (!(silent_s <= staleness_s_max_)) {
     safety_.trip(TripCause::kLinkLost, time_s_, silent_s, staleness_s_max_);
   }
-  const bool gone = status != ReadStatus::kTimeout;
+  const bool is_over = status != ReadStatus::kTimeout ||
+                       (safety_.is_tripped() && !(silent_s <= settings_.after_trip_s));
   if (safety_.is_tripped()) {
     publish_trip();
-    const bool lost = gone || !(silent_s <= staleness_s_max_);
+    const bool lost = is_over || !(silent_s <= staleness_s_max_);
     if (lost && output_state() != OutputState::kOff) {
       output_state_.store(OutputState::kUnconfirmed, std::memory_order_release);
     }
@@ -139,10 +142,10 @@ bool ControlLoop::handle_missing_sample(ReadStatus status) noexcept {
   sample_missed_ = true;
   pending_commands_ = {};
   if (!settings_.host_paced) send({});
-  return !gone && !(safety_.is_tripped() && !(silent_s <= settings_.after_trip_s));
+  return !is_over;
 }
 
-void ControlLoop::take(const UnitSample& sample) noexcept {
+LoopRecord ControlLoop::take(const UnitSample& sample) noexcept {
   sample_missed_ = false;
   measure_timing(sample);
   unit_time_us_ = sample.unit_time_us;
@@ -160,7 +163,10 @@ void ControlLoop::take(const UnitSample& sample) noexcept {
     record.command_number = commands_written(unit_);
   }
   cycle_time_.add(unit_.transport().now() - sample.received);
+  return record;
+}
 
+void ControlLoop::pass_on(const LoopRecord& record) noexcept {
   if (!records_.try_push(record)) {
     increase(counters_.dropped_records);
     safety_.trip(TripCause::kRingFull, time_s_, Ring::kCapacity + 1.0, Ring::kCapacity);

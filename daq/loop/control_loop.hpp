@@ -69,7 +69,7 @@ struct LoopRecord {
   MotorCommands requested{};         ///< requested by the scenario [unit of the control signal]
   MotorCommands sent{};              ///< after the limits [unit of the control signal]
   bool enabled = false;              ///< the command enables the unit's output
-  std::uint64_t command_number = 0;  ///< of the command that answers this sample
+  std::uint64_t command_number = 0;  ///< of the command that answers this sample; 0: none was sent
   RunPhase phase = RunPhase::kSettling;
 };
 
@@ -151,7 +151,8 @@ class ControlLoop {
   firmware_iface::ReadStatus read(Nanoseconds until, firmware_iface::UnitSample& sample) noexcept;
   void check_host_timing(Nanoseconds expected) noexcept;
   bool handle_missing_sample(firmware_iface::ReadStatus status) noexcept;
-  void take(const firmware_iface::UnitSample& sample) noexcept;
+  LoopRecord take(const firmware_iface::UnitSample& sample) noexcept;
+  void pass_on(const LoopRecord& record) noexcept;
   void measure_timing(const firmware_iface::UnitSample& sample) noexcept;
   Observation update_observation(const firmware_iface::UnitSample& sample) noexcept;
   void check_inertial_sensors(const firmware_iface::UnitSample& sample,

@@ -446,10 +446,11 @@ void Supervisor::report(proto::EventKind kind, const std::string& name, const st
 void Supervisor::finish(std::optional<std::uint64_t> samples_sent) {
   drain(kTakeAll);
   if (samples_sent && *samples_sent > next_sequence_) {
-    // No later sample shows losses at the end. Records dropped by the ring come first.
+    // No later sample shows losses at the end. Records dropped by the ring come first. Losses
+    // on the link before a dropped record were counted as lost in the ring.
     const std::uint64_t missing = *samples_sent - next_sequence_;
-    const std::uint64_t dropped =
-        read(loop_.counters().dropped_records) - sample_counts_.lost_in_ring;
+    const std::uint64_t known = sample_counts_.lost_in_ring;
+    const std::uint64_t dropped = std::max(read(loop_.counters().dropped_records), known) - known;
     const std::uint64_t in_ring = std::min(missing, dropped);
     record_gap(next_sequence_, in_ring, proto::GapCause::kRingFull);
     record_gap(next_sequence_ + in_ring, missing - in_ring, proto::GapCause::kLink);

@@ -298,14 +298,40 @@ TEST(ControlLoopEnd, SaysOnceThatTheOutputIsOff) {
 TEST(ControlLoopEnd, KeepsTheReportThatTheOutputIsOff) {
   SafetyLimits limits = furuta_limits();
   limits.joint[0].angle_rad_max = 0.2;
-  for (const bool is_shown : {true, false}) {
-    SimulatedRig rig(branch_drive(), furuta_settings(), simulation_settings(), limits);
+  for (const double staleness_s : {0.015, 1.0}) {  // shorter and longer than the run's end
+    limits.staleness_s_max = staleness_s;
+    for (const bool is_shown : {true, false}) {
+      SimulatedRig rig(branch_drive(), furuta_settings(), simulation_settings(), limits);
+      rig.run([&](SimulatedRig& r, int) {
+        if (r.loop().trip() == nullptr) return;
+        if (is_shown && r.loop().output_state() != OutputState::kOff) return;
+        r.simulation().to_host().set_faults({.frame_lost = 1.0});
+      });
+      EXPECT_EQ(rig.loop().output_state(),
+                is_shown ? OutputState::kOff : OutputState::kUnconfirmed);
+    }
+  }
+}
+
+// A trip while the unit is being armed ends the arming, on whichever tick the trip falls: the unit
+// is not cleared any more.
+TEST(ControlLoopEnd, ClearsNoUnitAfterATrip) {
+  auto simulation = simulation_settings();
+  simulation.to_host.latency = milliseconds(3);
+  for (int delay_ticks = 0; delay_ticks < 8; ++delay_ticks) {
+    SCOPED_TRACE(delay_ticks);
+    SimulatedRig rig(branch_drive(), furuta_settings(), simulation);
+    int ticks = -1;
+    std::optional<std::uint64_t> clears;
+    rig.line().on_sample = [&](sample_report& report) {
+      if (rig.link().trip_clear_state() == ClearTripState::kIdle && ticks < 0) return;
+      if (++ticks >= delay_ticks) report.encoder_counts[0] = 100'000;  // beyond the limit
+    };
     rig.run([&](SimulatedRig& r, int) {
-      if (r.loop().trip() == nullptr) return;
-      if (is_shown && r.loop().output_state() != OutputState::kOff) return;
-      r.simulation().to_host().set_faults({.frame_lost = 1.0});
+      if (r.loop().trip() != nullptr && !clears) clears = r.sim_unit().counters().clears;
     });
-    EXPECT_EQ(rig.loop().output_state(), is_shown ? OutputState::kOff : OutputState::kUnconfirmed);
+    ASSERT_TRUE(clears.has_value());
+    EXPECT_EQ(rig.sim_unit().counters().clears, *clears);
   }
 }
 

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "tests/daq/simulated_rig.hpp"
 #include "tests/support/wire_messages.hpp"
 
@@ -86,18 +88,35 @@ TEST(LoopCounts, PeriodsThatAPacingHostSkipped) {
   EXPECT_LE(rig.loop().counters().skipped_periods.load(), 6);
 }
 
-// A sample is recorded with the number of the command that answers it, which a clean line echoes
-// with the next sample.
-TEST(LoopCounts, TheNumberOfTheCommandThatAnswersASample) {
-  SimulatedRig rig({"step", Step{.amplitude = 1.0, .start_s = 0.0}, 0.3}, ending_settings());
-  rig.run();
-  rig.supervisor().poll();
-  const auto& samples = rig.sink().samples;
-  const auto& commands = rig.sink().commands;
-  ASSERT_GT(samples.size(), 300U);
-  ASSERT_EQ(commands.size(), samples.size());
-  for (std::size_t k = 0; k + 1 < samples.size(); ++k) {
-    ASSERT_EQ(commands[k].command_sequence, samples[k + 1].command_sequence) << k;
+// Each recorded command was sent with this number, value and flag, whoever paces and however late
+// samples arrive. On a clean line each sample has its command.
+TEST(LoopCounts, TheCommandsAsTheyWereSent) {
+  SafetyLimits limits = furuta_limits();
+  limits.staleness_s_max = 0.5;
+  for (const bool host_paced : {false, true}) {
+    for (const double delayed : {0.0, 0.2}) {
+      SCOPED_TRACE(::testing::Message() << host_paced << delayed);
+      LoopSettings settings = furuta_settings();
+      settings.host_paced = host_paced;
+      SimulatedRig rig({"multisine", Multisine{.tones = {{1.0, 7.0, 0.0}}}, 0.5}, settings,
+                       simulation_settings(), limits);
+      std::map<std::uint64_t, command_request> sent;
+      rig.line().on_command = [&](const command_request& ask) { sent[ask.sequence] = ask; };
+      rig.simulation().to_host().set_faults(
+          {.seed = 3, .frame_delayed = delayed, .delay_max = std::chrono::milliseconds(4)});
+      rig.run();
+      rig.supervisor().poll();
+      EXPECT_EQ(rig.loop().trip(), nullptr);
+      EXPECT_EQ(rig.loop().counters().timeouts.load() > 100, delayed > 0.0);
+      for (const proto::Command& command : rig.sink().commands) {
+        const auto found = sent.find(command.command_sequence);
+        if (found == sent.end()) continue;  // the last one of a pacing host
+        ASSERT_EQ(command.flags, found->second.flags) << command.command_sequence;
+        ASSERT_NEAR(command.command[0], found->second.command_q15[0] * 10.0 / 32767.0, 2e-4);
+      }
+      EXPECT_GT(rig.sink().commands.size(), 400U);
+      if (delayed == 0.0) EXPECT_EQ(rig.sink().commands.size(), rig.sink().samples.size());
+    }
   }
 }
 
