@@ -67,37 +67,26 @@ void UnitClockEstimator::merge_blocks() noexcept {
 }
 
 void UnitClockEstimator::refit() noexcept {
-  if (block_count_ < kBlocksMin) return;
   std::fill_n(used_.begin(), block_count_, true);
-  double offset = 0.0;
-  double slope = 0.0;
-  for (int round = 0; round < kRejectionRounds; ++round) {
-    if (!fit_line(offset, slope)) return;
-    if (reject_outliers(offset, slope) == 0) break;
+  std::optional<Line> line = fit_line();
+  for (int round = 0; round < kRejectionRounds && line; ++round) {
+    reject_outliers(line->slope);
+    line = fit_line();
   }
-  if (!fit_line(offset, slope)) return;
+  if (!line) return;
 
   double sum_square = 0.0;
-  double mean = 0.0;
-  std::size_t count = 0;
   for (std::size_t k = 0; k < block_count_; ++k) {
     if (!used_[k]) continue;
-    const double residual = blocks_[k].delay_s - offset - slope * blocks_[k].unit_s;
+    const double residual = blocks_[k].delay_s - line->offset - line->slope * blocks_[k].unit_s;
     sum_square += residual * residual;
-    mean += blocks_[k].unit_s;
-    ++count;
-  }
-  mean /= static_cast<double>(count);
-  double spread = 0.0;
-  for (std::size_t k = 0; k < block_count_; ++k) {
-    if (used_[k]) spread += (blocks_[k].unit_s - mean) * (blocks_[k].unit_s - mean);
   }
   // The scatter cannot be smaller than the rounding of a clock that counts microseconds, even if
   // the residuals happen to be.
   const double rounding = 1e-6 / std::sqrt(12.0);
   const double variance =
-      std::max(sum_square / static_cast<double>(count - 2), rounding * rounding);
-  const double rate = 1.0 / (1.0 + slope);
+      std::max(sum_square / static_cast<double>(line->count - 2), rounding * rounding);
+  const double rate = 1.0 / (1.0 + line->slope);
   if (!(rate > 0.0) || !std::isfinite(rate)) {
     fit_ = ClockFit();  // no line: samples read all at once, or a host clock that jumps
     return;
@@ -105,17 +94,17 @@ void UnitClockEstimator::refit() noexcept {
 
   fit_.valid = true;
   fit_.rate_error_ppm = (rate - 1.0) / kPpm;
-  fit_.rate_sigma_ppm = std::sqrt(variance / spread) * rate * rate / kPpm;
-  fit_.residual_rms_us = std::sqrt(sum_square / static_cast<double>(count)) * 1e6;
+  fit_.rate_sigma_ppm = std::sqrt(variance / line->spread) * rate * rate / kPpm;
+  fit_.residual_rms_us = std::sqrt(sum_square / static_cast<double>(line->count)) * 1e6;
   fit_.unit_reference_us = unit_first_us_;
   fit_.host_reference =
-      host_first_ + Nanoseconds(static_cast<std::int64_t>(std::llround(offset * 1e9)));
-  fit_.blocks_used = count;
-  fit_.blocks_rejected = block_count_ - count;
+      host_first_ + Nanoseconds(static_cast<std::int64_t>(std::llround(line->offset * 1e9)));
+  fit_.blocks_used = line->count;
+  fit_.blocks_rejected = block_count_ - line->count;
 }
 
-// Fits  delay = offset + slope · unit  to the used blocks; returns false below kBlocksMin.
-bool UnitClockEstimator::fit_line(double& offset, double& slope) const noexcept {
+// Fits a line to the used blocks; returns nullopt below kBlocksMin.
+std::optional<UnitClockEstimator::Line> UnitClockEstimator::fit_line() const noexcept {
   double mean_x = 0.0;
   double mean_y = 0.0;
   std::size_t count = 0;
@@ -125,7 +114,7 @@ bool UnitClockEstimator::fit_line(double& offset, double& slope) const noexcept 
     mean_y += blocks_[k].delay_s;
     ++count;
   }
-  if (count < kBlocksMin) return false;
+  if (count < kBlocksMin) return std::nullopt;
   mean_x /= static_cast<double>(count);
   mean_y /= static_cast<double>(count);
   double xx = 0.0;
@@ -136,29 +125,24 @@ bool UnitClockEstimator::fit_line(double& offset, double& slope) const noexcept 
     xx += dx * dx;
     xy += dx * (blocks_[k].delay_s - mean_y);
   }
-  if (xx <= 0.0) return false;
-  slope = xy / xx;
-  offset = mean_y - slope * mean_x;
-  return true;
+  const double slope = xy / xx;
+  return Line{mean_y - slope * mean_x, slope, xx, count};
 }
 
-// Selects the used blocks again; returns how many have changed.
-std::size_t UnitClockEstimator::reject_outliers(double offset, double slope) noexcept {
+// Selects the used blocks again by their distance from the median, on which the line's offset has
+// no effect. The number of rounds is constant, and so is their time.
+void UnitClockEstimator::reject_outliers(double slope) noexcept {
   const auto residual = [&](std::size_t k) {
-    return blocks_[k].delay_s - offset - slope * blocks_[k].unit_s;
+    return blocks_[k].delay_s - slope * blocks_[k].unit_s;
   };
   for (std::size_t k = 0; k < block_count_; ++k) scratch_[k] = residual(k);
   const double center = median(scratch_.data(), block_count_);
   for (std::size_t k = 0; k < block_count_; ++k) scratch_[k] = std::abs(residual(k) - center);
   const double mad = median(scratch_.data(), block_count_);
   const double limit = kRejectionSigmas * std::max(kRobustSigmaPerMad * mad, kResidualFloorS);
-  std::size_t changed = 0;
   for (std::size_t k = 0; k < block_count_; ++k) {
-    const bool use = std::abs(residual(k) - center) <= limit;
-    if (use != used_[k]) ++changed;
-    used_[k] = use;
+    used_[k] = std::abs(residual(k) - center) <= limit;
   }
-  return changed;
 }
 
 }  // namespace firmware_iface

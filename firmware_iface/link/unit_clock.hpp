@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "firmware_iface/transport/transport.hpp"
 
@@ -52,11 +53,18 @@ class UnitClockEstimator {
     double delay_s;  // (host − host_first) − (unit − unit_first)
   };
 
+  // delay = offset + slope · unit
+  struct Line {
+    double offset, slope;
+    double spread;  // Σ (unit − mean)² of the used blocks
+    std::size_t count;
+  };
+
   void finish_block() noexcept;
   void merge_blocks() noexcept;
   void refit() noexcept;
-  bool fit_line(double& offset, double& slope) const noexcept;
-  std::size_t reject_outliers(double offset, double slope) noexcept;
+  std::optional<Line> fit_line() const noexcept;
+  void reject_outliers(double slope) noexcept;
 
   bool started_ = false;
   std::int64_t unit_first_us_ = 0;

@@ -84,22 +84,6 @@ TEST(UnitClockEstimator, RejectsAnIntervalOfOutliersOnEitherSide) {
   }
 }
 
-// Blocks of 125 ms. A line through fewer than four of them leaves too little to judge the fit.
-TEST(UnitClockEstimator, FitsFromTheFourthBlockOn) {
-  UnitClockEstimator clock;
-  std::int64_t now_ms = 0;
-  const auto observe_until = [&](std::int64_t end_ms) {
-    for (; now_ms < end_ms; ++now_ms) {
-      clock.add_sample_times(1000 * now_ms, std::chrono::milliseconds(now_ms));
-    }
-    return clock.fit().valid;
-  };
-  EXPECT_FALSE(observe_until(500));
-  ASSERT_TRUE(observe_until(501)) << "the first sample behind the fourth block closes it";
-  EXPECT_EQ(clock.fit().blocks_used, 4U);
-  EXPECT_NEAR(clock.fit().rate_error_ppm, 0.0, 1e-6);
-}
-
 // Clocks that stand still, run backward or jump give no usable line. The fit reports that instead
 // of returning infinities.
 TEST(UnitClockEstimator, NeverReturnsNaN) {
