@@ -14,6 +14,8 @@ import sys
 FLASH_BYTES_MAX = 16 * 1024
 RAM_BYTES_MAX = 8 * 1024
 
+PAGE = pathlib.Path(__file__).parents[2] / "firmware_iface" / "firmware" / "README.md"
+
 # One handler of each priority can be active. reset_handler ends in the sleeping main program.
 TICK_HANDLERS = ("tim7_interrupt", "usart2_interrupt")
 LEVELS = (("reset_handler",), TICK_HANDLERS, ("serial_interrupt",), ("dead_man_interrupt",))
@@ -83,8 +85,20 @@ def symbol_values(image):
             if len(words) == 3}
 
 
+def check_page(image, quantity, measured):
+    """The page states the figures of the board's image. Compilers may differ by a tenth."""
+    if "stm32f405" not in pathlib.Path(image).name:
+        return
+    row = re.search(rf"^\| {quantity}[^|]*\| ([\d ]+) bytes", PAGE.read_text(encoding="utf-8"), re.M)
+    stated = int(row.group(1).replace(" ", "")) if row else 0
+    if abs(stated - measured) > 0.1 * measured:
+        sys.exit(f"{PAGE} states {stated} bytes as {quantity}; the image has {measured}")
+
+
 def check_size(image):
     text, data, bss = map(int, run("arm-none-eabi-size", image).splitlines()[1].split()[:3])
+    check_page(image, "flash", text + data)
+    check_page(image, "RAM", data + bss)
     print(f"flash {text + data} bytes of {FLASH_BYTES_MAX}, RAM {data + bss} of {RAM_BYTES_MAX}")
     if text + data > FLASH_BYTES_MAX or data + bss > RAM_BYTES_MAX:
         sys.exit("the image is larger than its limit")
@@ -117,6 +131,7 @@ def check_stack(image, build):
     total += EXCEPTION_FRAME_BYTES  # for a fault, whose handler starts a new stack
     reserved = symbol_values(image)["stack_top"] - 0x20000000
     print(f"stack {total} bytes of {reserved}")
+    check_page(image, "largest stack", total)
     if total > reserved:
         sys.exit("the stack can overflow")
 
