@@ -13,9 +13,9 @@ constexpr double kRobustSigmaPerMad = 1.4826;  // of a normal distribution
 constexpr double kResidualFloorS = 1e-6;       // the unit's clock counts microseconds
 constexpr double kPpm = 1e-6;
 
-double median(double* values, std::size_t count) noexcept {
-  double* middle = values + count / 2;
-  std::nth_element(values, middle, values + count);
+double median(std::span<double> values) noexcept {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
   return *middle;
 }
 
@@ -38,12 +38,13 @@ void UnitClockEstimator::add_sample_times(std::int64_t unit_us, Nanoseconds host
   const FastestSample candidate{unit_s, host_s - unit_s};
   // "Fastest" refers to the present line. With a large rate error, the first or last sample of
   // every block would win otherwise.
-  const double slope = fit_.valid ? 1.0 / (1.0 + fit_.rate_error_ppm * kPpm) - 1.0 : 0.0;
-  const auto lateness = [slope](const FastestSample& block) {
-    return block.delay_s - slope * block.unit_s;
-  };
   if (!block_open_ || lateness(candidate) < lateness(current_)) current_ = candidate;
   block_open_ = true;
+}
+
+double UnitClockEstimator::lateness(const FastestSample& sample) const noexcept {
+  const double slope = 1.0 / (1.0 + fit_.rate_error_ppm * kPpm) - 1.0;
+  return sample.delay_s - slope * sample.unit_s;
 }
 
 void UnitClockEstimator::finish_block() noexcept {
@@ -55,19 +56,17 @@ void UnitClockEstimator::finish_block() noexcept {
 
 // Keeps the faster one of each pair of neighbours.
 void UnitClockEstimator::merge_blocks() noexcept {
-  const double slope = 1.0 / (1.0 + fit_.rate_error_ppm * kPpm) - 1.0;
   for (std::size_t k = 0; k < kBlocksMax / 2; ++k) {
     const FastestSample& a = blocks_[2 * k];
     const FastestSample& b = blocks_[2 * k + 1];
-    const bool a_faster = a.delay_s - slope * a.unit_s <= b.delay_s - slope * b.unit_s;
-    blocks_[k] = a_faster ? a : b;
+    blocks_[k] = lateness(a) <= lateness(b) ? a : b;
   }
   block_count_ = kBlocksMax / 2;
   block_length_us_ *= 2;
 }
 
 void UnitClockEstimator::refit() noexcept {
-  std::fill_n(used_.begin(), block_count_, true);
+  for (FastestSample& block : blocks()) block.is_used = true;
   std::optional<Line> line = fit_line();
   for (int round = 0; round < kRejectionRounds && line; ++round) {
     reject_outliers(line->slope);
@@ -76,9 +75,9 @@ void UnitClockEstimator::refit() noexcept {
   if (!line) return;
 
   double sum_square = 0.0;
-  for (std::size_t k = 0; k < block_count_; ++k) {
-    if (!used_[k]) continue;
-    const double residual = blocks_[k].delay_s - line->offset - line->slope * blocks_[k].unit_s;
+  for (const FastestSample& block : blocks()) {
+    if (!block.is_used) continue;
+    const double residual = block.delay_s - line->offset - line->slope * block.unit_s;
     sum_square += residual * residual;
   }
   // The scatter cannot be smaller than the rounding of a clock that counts microseconds, even if
@@ -86,12 +85,12 @@ void UnitClockEstimator::refit() noexcept {
   const double rounding = 1e-6 / std::sqrt(12.0);
   const double variance =
       std::max(sum_square / static_cast<double>(line->count - 2), rounding * rounding);
-  const double rate = 1.0 / (1.0 + line->slope);
-  if (!(rate > 0.0) || !std::isfinite(rate)) {
-    fit_ = ClockFit();  // no line: samples read all at once, or a host clock that jumps
+  if (!(line->slope > -1.0)) {
+    fit_ = ClockFit();  // samples read all at once, or a host clock that runs backwards
     return;
   }
 
+  const double rate = 1.0 / (1.0 + line->slope);
   fit_.valid = true;
   fit_.rate_error_ppm = (rate - 1.0) / kPpm;
   fit_.rate_sigma_ppm = std::sqrt(variance / line->spread) * rate * rate / kPpm;
@@ -104,14 +103,14 @@ void UnitClockEstimator::refit() noexcept {
 }
 
 // Fits a line to the used blocks; returns nullopt below kBlocksMin.
-std::optional<UnitClockEstimator::Line> UnitClockEstimator::fit_line() const noexcept {
+std::optional<UnitClockEstimator::Line> UnitClockEstimator::fit_line() noexcept {
   double mean_x = 0.0;
   double mean_y = 0.0;
   std::size_t count = 0;
-  for (std::size_t k = 0; k < block_count_; ++k) {
-    if (!used_[k]) continue;
-    mean_x += blocks_[k].unit_s;
-    mean_y += blocks_[k].delay_s;
+  for (const FastestSample& block : blocks()) {
+    if (!block.is_used) continue;
+    mean_x += block.unit_s;
+    mean_y += block.delay_s;
     ++count;
   }
   if (count < kBlocksMin) return std::nullopt;
@@ -119,11 +118,11 @@ std::optional<UnitClockEstimator::Line> UnitClockEstimator::fit_line() const noe
   mean_y /= static_cast<double>(count);
   double xx = 0.0;
   double xy = 0.0;
-  for (std::size_t k = 0; k < block_count_; ++k) {
-    if (!used_[k]) continue;
-    const double dx = blocks_[k].unit_s - mean_x;
+  for (const FastestSample& block : blocks()) {
+    if (!block.is_used) continue;
+    const double dx = block.unit_s - mean_x;
     xx += dx * dx;
-    xy += dx * (blocks_[k].delay_s - mean_y);
+    xy += dx * (block.delay_s - mean_y);
   }
   const double slope = xy / xx;
   return Line{mean_y - slope * mean_x, slope, xx, count};
@@ -132,17 +131,19 @@ std::optional<UnitClockEstimator::Line> UnitClockEstimator::fit_line() const noe
 // Selects the used blocks again by their distance from the median, on which the line's offset has
 // no effect. The number of rounds is constant, and so is their time.
 void UnitClockEstimator::reject_outliers(double slope) noexcept {
-  const auto residual = [&](std::size_t k) {
-    return blocks_[k].delay_s - slope * blocks_[k].unit_s;
+  const auto residual = [slope](const FastestSample& block) {
+    return block.delay_s - slope * block.unit_s;
   };
-  for (std::size_t k = 0; k < block_count_; ++k) scratch_[k] = residual(k);
-  const double center = median(scratch_.data(), block_count_);
-  for (std::size_t k = 0; k < block_count_; ++k) scratch_[k] = std::abs(residual(k) - center);
-  const double mad = median(scratch_.data(), block_count_);
-  const double limit = kRejectionSigmas * std::max(kRobustSigmaPerMad * mad, kResidualFloorS);
-  for (std::size_t k = 0; k < block_count_; ++k) {
-    used_[k] = std::abs(residual(k) - center) <= limit;
-  }
+  const std::span<double> scratch = std::span(scratch_).first(block_count_);
+  std::ranges::transform(blocks(), scratch.begin(), residual);
+  const double center = median(scratch);
+  const auto distance = [&](const FastestSample& block) {
+    return std::abs(residual(block) - center);
+  };
+  std::ranges::transform(blocks(), scratch.begin(), distance);
+  const double limit =
+      kRejectionSigmas * std::max(kRobustSigmaPerMad * median(scratch), kResidualFloorS);
+  for (FastestSample& block : blocks()) block.is_used = distance(block) <= limit;
 }
 
 }  // namespace firmware_iface

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "firmware_iface/transport/transport.hpp"
 
@@ -50,7 +51,8 @@ class UnitClockEstimator {
   // Fastest sample of a block, relative to the first sample.
   struct FastestSample {
     double unit_s;
-    double delay_s;  // (host − host_first) − (unit − unit_first)
+    double delay_s;        // (host − host_first) − (unit − unit_first)
+    bool is_used = false;  // in the fit
   };
 
   // delay = offset + slope · unit
@@ -60,10 +62,13 @@ class UnitClockEstimator {
     std::size_t count;
   };
 
+  // Returns the delay of a sample relative to the present line, up to a constant.
+  double lateness(const FastestSample& sample) const noexcept;
+  std::span<FastestSample> blocks() noexcept { return std::span(blocks_).first(block_count_); }
   void finish_block() noexcept;
   void merge_blocks() noexcept;
   void refit() noexcept;
-  std::optional<Line> fit_line() const noexcept;
+  std::optional<Line> fit_line() noexcept;
   void reject_outliers(double slope) noexcept;
 
   bool started_ = false;
@@ -74,7 +79,6 @@ class UnitClockEstimator {
   bool block_open_ = false;
   FastestSample current_{};
   std::array<FastestSample, kBlocksMax> blocks_{};
-  std::array<bool, kBlocksMax> used_{};
   std::array<double, kBlocksMax> scratch_{};
   std::size_t block_count_ = 0;
   ClockFit fit_;

@@ -193,7 +193,6 @@ class UnitLink {
   Nanoseconds received_at_{0};
 
   UnitDescription facts_;
-  bool connected_ = false;
   bool connected_before_ = false;
   std::uint16_t request_sequence_ = 0;
 

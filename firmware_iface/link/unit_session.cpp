@@ -110,13 +110,11 @@ IoStatus UnitLink::send_request(std::span<const std::uint8_t> message,
     transport_->write({&delimiter, 1});
     write_message(message);
     const Nanoseconds deadline = transport_->now() + settings.reply_timeout;
-    for (;;) {
+    do {
       const IoStatus status = read_message(deadline);
       if (status == IoStatus::kClosed) return status;
-      if (status == IoStatus::kTimeout) break;
-      if (accept()) return IoStatus::kOk;
-      if (transport_->now() >= deadline) break;
-    }
+      if (status == IoStatus::kOk && accept()) return IoStatus::kOk;
+    } while (transport_->now() < deadline);
   }
   return IoStatus::kTimeout;
 }
@@ -188,11 +186,9 @@ Result<UnitDescription> UnitLink::connect(const RequestSettings& settings) {
   if (!known) last_counted_stream_ = facts_.stream_count;  // earlier streams were of other hosts
   count_ended_stream();
   streaming_ = false;
-  connected_ = false;
   connected_before_ = true;
   if (Status described = request_descriptions(reply, settings); !described.ok())
     return described.error();
-  connected_ = true;
   return facts_;
 }
 
@@ -307,7 +303,7 @@ Status UnitLink::check_stream_settings(const StreamSettings& stream) const {
 }
 
 Status UnitLink::start_stream(const StreamSettings& stream, const RequestSettings& settings) {
-  assert(connected_ && !streaming_);
+  assert(!streaming_);
   const std::string& port = transport_->report().description;
   if (Status possible = check_stream_settings(stream); !possible.ok()) return possible;
   if (Status asked_for = check_inertial_dividers(stream); !asked_for.ok()) return asked_for;
@@ -326,10 +322,7 @@ Status UnitLink::start_stream(const StreamSettings& stream, const RequestSetting
   const Nanoseconds asked = transport_->now();
   const Result<ConfigureAnswer> answer =
       send_configure(static_cast<std::uint8_t>(flags), stream, settings, {});
-  if (!answer.ok()) {
-    connected_ = false;  // only a HELLO can find out whether the unit streams
-    return answer.error();
-  }
+  if (!answer.ok()) return answer.error();  // only a HELLO can find out whether the unit streams
   stream_ = stream;
   stream_number_ = answer.value().stream_count;
   const double period_us = stream.host_paced ? 0.0 : 1e6 * stream.divider / facts_.tick_rate_Hz;
@@ -347,10 +340,7 @@ Status UnitLink::start_stream(const StreamSettings& stream, const RequestSetting
 Result<FinalSampleCounts> UnitLink::stop_stream(
     const std::function<void(const UnitSample&)>& late_sample, const RequestSettings& settings) {
   const Result<ConfigureAnswer> answer = send_configure(0, {}, settings, late_sample);
-  if (!answer.ok()) {
-    connected_ = false;
-    return answer.error();
-  }
+  if (!answer.ok()) return answer.error();
   FinalSampleCounts end{answer.value().samples_sent, 0};
   if (streaming_) {
     end = finish_sample_counts(answer.value().samples_sent);

@@ -119,22 +119,6 @@ TEST(InertialLink, DropoutsAreMissingAndTheRestStays) {
   EXPECT_EQ(second, 1000);
 }
 
-// The host refuses a sensor that the unit lacks, and a rate that the unit cannot give.
-TEST(InertialLink, ImpossibleDividersAreRefused) {
-  sim::SimulationSettings settings = with_sensors(921'600, 1);
-  settings.unit.inertial[0].divider = 4;
-  VirtualRig rig(settings);
-  ASSERT_TRUE(rig.link->connect().ok());
-  const auto complaint = [&](const StreamSettings& stream) {
-    const Status started = rig.link->start_stream(stream);
-    return started.ok() ? std::string("started") : started.error().detail;
-  };
-  expect_parts(complaint({.inertial_divider = {0, 1}}), {"but the unit has 1"});
-  expect_parts(complaint({.inertial_divider = {2}}), {"the unit reads it every 4 ticks"});
-  expect_parts(complaint({.inertial_divider = {256}}), {"from 1 to 255"});
-  EXPECT_EQ(complaint({.divider = 2, .inertial_divider = {2}}), "started");
-}
-
 // The table of PROTOCOL.md: a sample and all its readings must fit into its period.
 TEST(InertialLink, BudgetAgreesWithTheProtocolsTable) {
   const auto most = [](int baud_rate, double rate_Hz, bool compact) {

@@ -84,6 +84,194 @@ TEST(LinkModel, MeasuresTheDelayOfEachEchoedCommand) {
   }
 }
 
+/// A host's requests to clear a trip. A request is repeated after 50 ms, at most twenty times in
+/// all; the host's own trip ends it.
+struct ClearModel {
+  ClearTripState state = ClearTripState::kIdle;
+  std::uint8_t fault_flags = 0;
+  std::uint64_t unexpected_count = 0;
+  std::vector<clear_request> sent;
+  std::size_t first = 0;  // of the present request
+  Nanoseconds repeat_at{0};
+
+  void send(std::uint8_t step, std::uint16_t token, Nanoseconds now) {
+    sent.push_back({step, token});
+    repeat_at = now + 50ms;
+  }
+  bool is_last() const { return sent.size() - first >= 20; }
+  void request(Nanoseconds now) {
+    state = ClearTripState::kPending;
+    first = sent.size();
+    send(1, 0, now);
+  }
+  void trip() {
+    if (state == ClearTripState::kPending) state = ClearTripState::kIdle;
+  }
+  void read(Nanoseconds now) {
+    if (state != ClearTripState::kPending || now < repeat_at) return;
+    if (is_last()) {
+      state = ClearTripState::kNoReply;
+    } else {
+      send(sent.back().step, sent.back().token, now);
+    }
+  }
+  void reply(const clear_reply& answer, Nanoseconds now) {
+    if (state != ClearTripState::kPending || answer.step != sent.back().step) {
+      ++unexpected_count;
+      return;
+    }
+    fault_flags = answer.fault_flags;
+    const bool is_done = answer.result == CLEAR_DONE;
+    if (is_done && answer.step == 1) return send(2, answer.token, now);
+    if (answer.result == CLEAR_WRONG_TOKEN && !is_last()) return send(1, 0, now);
+    state = is_done ? ClearTripState::kDone : ClearTripState::kRefused;
+  }
+};
+
+// Units that answer always, rarely or never, with any result, to requests and without one.
+TEST(LinkModel, ClearsATripInTwoSteps) {
+  std::map<ClearTripState, int> ends;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random(seed);
+    const auto one_of = [&](std::uint64_t count) { return random() % count; };
+    const std::uint64_t reply_rarity = std::array{1, 4, 1000}[one_of(3)];
+    const std::uint64_t usual =
+        std::array{CLEAR_DONE, CLEAR_WRONG_TOKEN, CLEAR_CAUSE_PRESENT}[one_of(3)];
+    scripted_unit::Session session;
+    session.start();
+    ClearModel model;
+    for (int k = 0; k < 400; ++k) {
+      if (one_of(60) == 0) {
+        session.link.write_trip_command();
+        model.trip();
+      }
+      if (k == 0 || one_of(60) == 0) {
+        session.link.request_trip_clear();
+        model.request(session.unit.now());
+      }
+      std::vector<clear_reply> replies;
+      while (one_of(reply_rarity + 1) == 0) {
+        clear_reply answer{model.sent.back().step, CLEAR_DONE, static_cast<std::uint16_t>(random()),
+                           static_cast<std::uint8_t>(random())};
+        if (answer.step == 2) answer.result = static_cast<std::uint8_t>(usual);
+        if (one_of(10) == 0) answer.result = static_cast<std::uint8_t>(one_of(4));
+        if (one_of(10) == 0) answer.step = static_cast<std::uint8_t>(one_of(4));
+        session.unit.send(answer);
+        replies.push_back(answer);
+      }
+      model.read(session.unit.now());
+      for (const clear_reply& answer : replies) model.reply(answer, session.unit.now());
+      session.read(std::array{1ms, 10ms, 49ms, 50ms}[one_of(4)]);
+      ASSERT_EQ(session.link.trip_clear_state(), model.state);
+      ASSERT_EQ(session.link.fault_flags_after_clear(), model.fault_flags);
+      ASSERT_EQ(session.link.counters().messages_unexpected, model.unexpected_count);
+      ASSERT_EQ(session.unit.clears.size(), model.sent.size());
+      EXPECT_EQ(session.unit.clears.back().step, model.sent.back().step);
+      EXPECT_EQ(session.unit.clears.back().token, model.sent.back().token);
+      ++ends[model.state];
+    }
+  }
+  EXPECT_EQ(ends.size(), 5U);
+}
+
+/// A random unit and a stream with settings at and beyond their limits. Each rule that the stream
+/// breaks is listed as part of its refusal.
+struct StreamCase {
+  explicit StreamCase(std::uint64_t seed) : random(seed) {
+    hello_reply& facts = session.unit.facts;
+    facts.capabilities = static_cast<std::uint8_t>(pick({0, 1, 6, 7, 7, 7}));
+    facts.encoder_count = static_cast<std::uint8_t>(pick({1, 4, 5, 16}));
+    facts.motor_count = static_cast<std::uint8_t>(pick({1, 1, 1, 0, 2}));
+    facts.inertial_count = static_cast<std::uint8_t>(pick({0, 1, 3, 4}));
+    for (int k = 0; k < facts.inertial_count; ++k) {
+      facts.inertial_ticks[k] = static_cast<std::uint8_t>(pick({1, 2, 3}));
+    }
+    stream.compact = pick({0, 0, 1}) != 0;
+    stream.host_paced = pick({0, 0, 1}) != 0;
+    stream.marks = pick({0, 0, 1}) != 0;
+    stream.divider = pick({1, 1, 2, 3, 255, 0, 256, -1});
+    stream.command_age_ticks = pick({10, 1, 255, 10, 0, 256});
+    for (std::size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) {
+      stream.inertial_divider[k] = pick({0, 0, 0, 0, 1, 2, 4, 6, 255, 256, -2});
+    }
+    const std::size_t last = facts.encoder_count - std::size_t{1};
+    const int beyond = pick({0, 0, 0, 1});  // 24 bits
+    session.unit.encoder[last].modulus = (1U << 24) + static_cast<std::uint32_t>(beyond);
+
+    const auto number = [](int value) { return std::to_string(value); };
+    const auto breaks = [&](bool broken, const std::string& text) {
+      if (broken) refusals.push_back(text);
+    };
+    breaks(stream.divider < 1 || stream.divider > 255, ": divider " + number(stream.divider) + ";");
+    breaks(stream.command_age_ticks < 1 || stream.command_age_ticks > 255,
+           ": command_age_ticks " + number(stream.command_age_ticks) + ";");
+    breaks(stream.host_paced && (facts.capabilities & UNIT_CAN_HOST_PACED) == 0, "host-paced");
+    breaks(stream.marks && (facts.capabilities & UNIT_CAN_MARKS) == 0, "reads no index pulses");
+    breaks(stream.compact && (facts.capabilities & UNIT_CAN_COMPACT) == 0,
+           "does not support the compact format");
+    breaks(stream.compact && (facts.motor_count != 1 || facts.encoder_count > 4 || stream.marks),
+           "has one motor, at most 4 encoders and no index pulses");
+    breaks(stream.compact && beyond == 1, "modulo 16777217, more than the 24 bits");
+    for (int k = 0; k < int{INERTIAL_SENSORS_MAX}; ++k) {
+      const int divider = stream.inertial_divider[static_cast<std::size_t>(k)];
+      const std::string start = "inertial sensor " + number(k) + " is requested";
+      const bool is_missing = k >= facts.inertial_count;
+      breaks(divider != 0 && is_missing,
+             start + ", but the unit has " + number(facts.inertial_count));
+      if (divider == 0 || is_missing) continue;
+      const int ticks = facts.inertial_ticks[k];
+      breaks(divider < 0 || divider > 255 || divider * stream.divider % ticks != 0,
+             start + " every " + number(divider) + " samples of " + number(stream.divider) +
+                 " ticks, but the unit reads it every " + number(ticks) + " ticks");
+    }
+  }
+
+  int pick(std::initializer_list<int> values) { return values.begin()[random() % values.size()]; }
+
+  std::mt19937_64 random;
+  scripted_unit::Session session;
+  StreamSettings stream;
+  std::vector<std::string> refusals;
+};
+
+// A stream that the unit or its format cannot carry is refused before the unit is asked, and the
+// refusal names a rule that it breaks. Any other stream is requested with its settings.
+TEST(LinkModel, RequestsExactlyTheStreamsThatTheUnitSupports) {
+  int started_count = 0;
+  std::map<std::string, int> kinds;
+  for (std::uint64_t seed = 1; seed <= 5000; ++seed) {
+    SCOPED_TRACE(seed);
+    StreamCase the(seed);
+    ASSERT_TRUE(the.session.link.connect().ok());
+    const Status started = the.session.link.start_stream(the.stream);
+    const auto& asked = the.session.unit.configures;
+    ASSERT_EQ(started.ok(), the.refusals.empty()) << the.refusals.front();
+    ASSERT_EQ(asked.size(), started.ok() ? 1U : 0U);
+    if (!started.ok()) {
+      EXPECT_EQ(started.error().code, ErrorCode::kUnitRefused);
+      const auto named = std::ranges::find_if(the.refusals, [&](const std::string& text) {
+        return started.error().detail.find(text) != std::string::npos;
+      });
+      ASSERT_NE(named, the.refusals.end()) << started.error().detail;
+      if (the.refusals.size() == 1) ++kinds[named->substr(0, 12)];
+      continue;
+    }
+    ++started_count;
+    const int flags = STREAM_ON | (the.stream.compact ? STREAM_COMPACT : 0) |
+                      (the.stream.host_paced ? STREAM_HOST_PACED : 0) |
+                      (the.stream.marks ? STREAM_MARKS : 0);
+    EXPECT_EQ(asked[0].flags, flags);
+    EXPECT_EQ(asked[0].divider, the.stream.divider);
+    EXPECT_EQ(asked[0].command_age_ticks, the.stream.command_age_ticks);
+    for (std::size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) {
+      EXPECT_EQ(asked[0].inertial_divider[k], the.stream.inertial_divider[k]);
+    }
+  }
+  EXPECT_GT(started_count, 100);
+  EXPECT_EQ(kinds.size(), 10U);
+}
+
 struct Point {
   double unit_s, delay_s;
 };
@@ -270,6 +458,11 @@ TEST(LinkModel, RefusesASlowLineWithTheRemediesThatHelp) {
     }
     if (!expected.empty()) expected += ", or ";
     const std::string& text = result.error().detail;
+    const std::string what = traffic.compact ? "per compact sample " : "per sample ";
+    const std::string sensors = "with " + std::to_string(traffic.inertial_count) +
+                                " inertial sensor" + (traffic.inertial_count == 1 ? " x" : "s x");
+    ASSERT_NE(text.find(what + (traffic.inertial_count == 0 ? "x" : sensors)), std::string::npos)
+        << text;
     const std::size_t at = text.find("%): ");
     ASSERT_NE(at, std::string::npos) << text;
     ASSERT_TRUE(text.substr(at + 4).starts_with(expected + "sample at ")) << text << expected;
@@ -363,6 +556,30 @@ TEST_F(LinkFields, ReadEndsAmongUnrequestedMessages) {
 TEST_F(LinkFields, RequestIsReadBehindAnIncompleteFrame) {
   unit.write(std::array<std::uint8_t, 3>{1, 2, 3});
   EXPECT_TRUE(link.connect({.reply_timeout = 5ms, .attempts_max = 1}).ok());
+}
+
+// Replies to an earlier program may still be on the line.
+TEST_F(LinkFields, RepliesToAnEarlierProgramAreIgnored) {
+  ASSERT_TRUE(link.connect().ok());
+  const std::uint16_t nonce = unit.facts.nonce;
+  const std::uint16_t sequence = unit.configured.sequence;
+  unit.wait_until(1s);
+  UnitLink later(unit);
+  ASSERT_TRUE(later.connect().ok());
+  EXPECT_NE(unit.facts.nonce, nonce);
+  ASSERT_TRUE(later.start_stream({}).ok());
+  EXPECT_NE(unit.configured.sequence, sequence);
+}
+
+// A session that begins ends the stream: what still arrives of it is no sample of the new session.
+TEST_F(LinkFields, SamplesAfterAHelloAreDropped) {
+  start();
+  pass({0});
+  ASSERT_TRUE(link.connect().ok());
+  unit.send(ScriptedUnit::sample(1));
+  EXPECT_EQ(read(), ReadStatus::kTimeout);
+  EXPECT_EQ(link.counters().messages_unexpected, 1U);
+  EXPECT_EQ(link.counters().samples_received, 1U);
 }
 
 // A reply of the right version and layout with another length was altered.

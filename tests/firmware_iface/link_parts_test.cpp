@@ -124,6 +124,9 @@ TEST_F(LinkParts, NewStreamStartsAnew) {
   EXPECT_FALSE(link.clock().fit().valid);
   link.write_command(std::array{1.0}, 20);
   EXPECT_EQ(unit.commands.back().answers, 0U) << "no sample yet";
+  unit.send(test_support::message_of(inertial_report{0xFFFF, 1, {}}));
+  EXPECT_EQ(read(), ReadStatus::kTimeout);
+  EXPECT_EQ(link.counters().inertial_unmatched, 1U) << "of a sample before the first";
   EXPECT_EQ(contradict(0), ReadStatus::kTimeout);
   report = ScriptedUnit::sample(0);
   report.error_count = 5;
@@ -165,26 +168,6 @@ TEST_F(LinkParts, MarksAndRejectedCommandsArriveWithTheirSample) {
   EXPECT_EQ(sample.index_passed, 0);
   EXPECT_EQ(sample.home_closed, 0x8000);
   EXPECT_FALSE(sample.command_rejected);
-}
-
-// A stream that the unit or the format cannot carry is refused before the unit is asked.
-TEST_F(LinkParts, UnsupportedStreamsAreRefused) {
-  const auto refusal = [&](const StreamSettings& stream) {
-    EXPECT_TRUE(link.connect().ok());
-    const Status started = link.start_stream(stream);
-    return started.ok() ? std::string() : started.error().detail;
-  };
-  EXPECT_NE(refusal({.marks = true}).find("index"), std::string::npos);
-  EXPECT_NE(refusal({.command_age_ticks = 0}).find("command_age_ticks 0"), std::string::npos);
-  EXPECT_NE(refusal({.command_age_ticks = 256}).find("command_age_ticks"), std::string::npos);
-  EXPECT_EQ(refusal({.compact = true}), "");
-  unit.encoder[0].modulus = 1U << 24;
-  EXPECT_EQ(refusal({.compact = true}), "");
-  unit.encoder[0].modulus = (1U << 24) + 1;
-  EXPECT_NE(refusal({.compact = true}).find("24 bits"), std::string::npos);
-  unit.encoder[0].modulus = 0;
-  unit.facts.motor_count = 2;
-  EXPECT_NE(refusal({.compact = true}).find("one motor"), std::string::npos);
 }
 
 }  // namespace

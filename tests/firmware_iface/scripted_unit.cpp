@@ -85,7 +85,7 @@ void ScriptedUnit::take(std::span<const std::uint8_t> message) {
         describe.part, describe.index,
         describe.part == PART_MOTOR ? motor.at(describe.index) : encoder.at(describe.index)}));
   } else if (configure_request_decode(message.data(), message.size(), &configure)) {
-    ++configure_count;
+    configures.push_back(configure);
     if (!answers_configure) return;
     configured.sequence = configure.sequence;
     configured.flags = configure.flags;

@@ -42,7 +42,7 @@ class ScriptedUnit final : public firmware_iface::Transport {
   std::vector<clear_request> clears;
   std::vector<command_request> commands;
   int hello_count = 0;
-  int configure_count = 0;
+  std::vector<configure_request> configures;
 
   /// Description of the unit in HELLO_REPLY. Its configuration hash is computed before it is sent.
   hello_reply facts{};

@@ -61,7 +61,11 @@ TEST(UnitLink, RefusesUnitsThatDoNotFit) {
   EXPECT_NE(version.detail.find("flash the unit"), std::string::npos) << version.detail;
   const Error newer = refusal([](hello_reply& r) { r.protocol_version = 3; });
   EXPECT_EQ(newer.detail.find("flash"), std::string::npos) << newer.detail;
-  EXPECT_EQ(refusal([](hello_reply& r) { r.layout_hash ^= 1; }).code, ErrorCode::kLayoutMismatch);
+  const Error layout = refusal([](hello_reply& r) { r.layout_hash ^= 1; });
+  EXPECT_EQ(layout.code, ErrorCode::kLayoutMismatch);
+  EXPECT_NE(layout.detail.find("layout 0xe5f6152d, this program with 0xe5f6152c"),
+            std::string::npos)
+      << layout.detail;
   EXPECT_EQ(refusal([](hello_reply& r) { r.nonce ^= 1; }).code, ErrorCode::kUnitSilent)
       << "the reply to someone else's HELLO";
   EXPECT_EQ(refusal([](hello_reply& r) { r.ttl_max_ms = 81; }).code, ErrorCode::kUnitRefused)
