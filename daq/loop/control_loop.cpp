@@ -99,17 +99,18 @@ bool ControlLoop::tick() noexcept {
 }
 
 ReadStatus ControlLoop::read(Nanoseconds until, UnitSample& sample) noexcept {
-  const Nanoseconds begun = unit_.transport().now();
   const ReadStatus status = unit_.read_sample(until, sample);
-  check_host_timing(std::max(begun, until));
+  check_host_timing(until);
   return status;
 }
 
-// Measures how late this thread runs, and since when no data have been stored. While the computer
-// pauses, it stores nothing either, which is not a fault of the disk.
-void ControlLoop::check_host_timing(Nanoseconds expected) noexcept {
+// Measures for how long this thread did not run although it did not wait, and since when no data
+// have been stored. While the computer pauses, it stores nothing either, which is not a fault of
+// the disk.
+void ControlLoop::check_host_timing(Nanoseconds waited_until) noexcept {
+  const Nanoseconds ran_at = std::max(last_run_at_, waited_until);
   last_run_at_ = unit_.transport().now();
-  const Nanoseconds pause = std::max(Nanoseconds(0), last_run_at_ - expected);
+  const Nanoseconds pause = std::max(Nanoseconds(0), last_run_at_ - ran_at);
   const std::uint64_t heartbeat =
       settings_.storage_heartbeat == nullptr
           ? heartbeat_ + 1

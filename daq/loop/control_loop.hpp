@@ -149,7 +149,7 @@ class ControlLoop {
 
  private:
   firmware_iface::ReadStatus read(Nanoseconds until, firmware_iface::UnitSample& sample) noexcept;
-  void check_host_timing(Nanoseconds expected) noexcept;
+  void check_host_timing(Nanoseconds waited_until) noexcept;
   bool handle_missing_sample(firmware_iface::ReadStatus status) noexcept;
   LoopRecord take(const firmware_iface::UnitSample& sample) noexcept;
   void pass_on(const LoopRecord& record) noexcept;

@@ -42,19 +42,28 @@ INSTANTIATE_TEST_SUITE_P(PacedBy, HostPause, ::testing::Bool(),
                          [](const auto& host) { return host.param ? "Host" : "Unit"; });
 
 // The pause is measured by the host's clock, to the microsecond, although samples of that time wait
-// to be read and the unit's clock shows none missing. The first message after the pause ends the
-// drive, before the unit's own longer ttl does.
+// to be read and the unit's clock shows none missing. It may begin between two periods or while a
+// command is written. The first message after the pause ends the drive, before the unit's own
+// longer ttl does.
 TEST_P(HostPause, TripsBeyondItsBound) {
-  for (const bool beyond : {false, true}) {
-    SCOPED_TRACE(beyond);
+  for (const auto& [beyond, writes] : {std::pair{false, false}, {true, false}, {true, true}}) {
+    SCOPED_TRACE(::testing::Message() << beyond << writes);
     SimulatedRig rig(stuck_drive(), settings());
     // A unit that the host paces takes no samples meanwhile, so its staleness limit acts first.
-    const auto pause = beyond ? milliseconds(15) + microseconds(1)
+    // After it has written, it would have waited for a period.
+    const auto pause = beyond ? milliseconds(writes && GetParam() ? 16 : 15) + microseconds(1)
                               : milliseconds(GetParam() ? 13 : 15) - microseconds(1);
     rig.run(
         [&](SimulatedRig& r, int tick) {
           if (tick != kBreakTick) return;
           ASSERT_GT(r.sim_unit().output_V(), 0.15);
+          if (writes) {
+            r.line().on_command = [&](const command_request&) {
+              r.line().on_command = nullptr;
+              r.abandon(pause);
+            };
+            return;
+          }
           r.abandon(pause);
           ASSERT_FALSE(r.sim_unit().is_tripped());
         },
