@@ -1,17 +1,21 @@
 // Feeds arbitrary bytes to the readers of MAT, HDF5 and NumPy files. Any file is refused in one
-// sentence that names it, or its arrays can be read with the sizes that were listed.
+// sentence that names it, or its arrays can be read with the sizes that were listed. The HDF5
+// library crashes on some files: such a file must be refused.
 
 #include "proto/recording/arrays/array_file.hpp"
-
 #include "tests/fuzz/fuzzed_file.hpp"
+#include "tests/fuzz/lasting_child.hpp"
 #include "tests/fuzz/refusal.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+namespace {
+
+using Opener = std::unique_ptr<const proto::ArrayFile> (*)(const std::string& path);
+
+void check(const std::string& path, Opener open) {
   // Larger arrays are legal but slow down the search.
   constexpr std::size_t kCountMax = 100'000, kReadMax = 32;
-  const std::string& path = fuzz::write_fuzzed_file(data, size);
   fuzz::expect_value_or_refusal(path, [&] {
-    const auto file = proto::open_array_file(path);
+    const auto file = open(path);
     fuzz::require(file->arrays().size() <= proto::kArraysMax);
     std::size_t read = 0;
     for (const proto::ArrayFile::Array& array : file->arrays()) {
@@ -21,5 +25,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           path, [&] { fuzz::require(file->read(array).size() == array.count()); });
     }
   });
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const std::string path = fuzz::write_fuzzed_file(data, size);
+  // open_hdf5_file() starts a child process for each file. One child for many files is faster.
+  static fuzz::LastingChild child([] { check(path, proto::open_hdf5_file_in_this_process); });
+  fuzz::write_fuzzed_file(data, size);
+  if (!proto::is_hdf5(std::span(data, size)) || !child.run()) check(path, proto::open_array_file);
   return 0;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <string_view>
 
@@ -7,8 +9,19 @@
 
 namespace fuzz {
 
+/// Exit status of a child process (LastingChild) in which a requirement failed.
+inline constexpr int kRequirementFailed = 3;
+
+/// Whether this process is a LastingChild.
+inline bool& is_child() {
+  static bool is_child = false;
+  return is_child;
+}
+
 inline void require(bool condition) {
-  if (!condition) std::abort();
+  if (condition) return;
+  if (is_child()) ::_exit(kRequirementFailed);
+  std::abort();
 }
 
 /// Runs `read`, which may refuse its input only by one sentence that starts with the file's name.

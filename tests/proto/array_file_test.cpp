@@ -7,6 +7,7 @@
 
 #include "tests/proto/array_samples.hpp"
 #include "tests/support/evaluation_data.hpp"
+#include "tests/support/memory_limit.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -146,8 +147,8 @@ TEST_F(ArrayFiles, LimitTheNumbersOfAllArraysTogether) {
 }
 
 TEST_F(ArrayFiles, LimitWhatStructuresDecompressTo) {
-  // 600 MB of zeros in a field before the numbers.
-  const std::uint64_t zeros = 600'000'000;
+  // 1.1 GB of zeros in a field before the numbers.
+  const std::uint64_t zeros = 1'100'000'000;
   Bytes element;
   const auto put_element = [&](std::uint32_t type, const Bytes& data) {
     put(element, type);
@@ -198,7 +199,7 @@ TEST_F(ArrayFiles, LimitWhatStructuresDecompressTo) {
   put(file_bytes, static_cast<std::uint32_t>(packed.size()));
   append_bytes(file_bytes, packed);
   const auto file = open_array_file(write("bomb.mat", file_bytes));
-  expect_parts(omission(*file, "byte 136"), {"512 MiB", "save only the signals"});
+  expect_parts(omission(*file, "byte 136"), {"1 GiB", "save only the signals"});
 }
 
 // Objects that refer to each other in a circle end the listing.
@@ -216,6 +217,68 @@ TEST_F(ArrayFiles, VisitEachObjectOnce) {
   }
   const auto file = open_array_file(folder_.file("circle.mat"));
   EXPECT_EQ(file->arrays().size(), 1U);
+}
+
+// The reader continues behind the last array of a compressed structure, or starts again.
+TEST_F(ArrayFiles, ReadArraysInAnyOrder) {
+  ASSERT_TRUE(write_simulink_mat(folder_.file("packed.mat"), true));
+  const auto file = open_array_file(folder_.file("packed.mat"));
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(read(*file, "theta.signals(2).values"), sample_matrix(1));
+    EXPECT_EQ(read(*file, "theta.time"), sample_times());
+    EXPECT_EQ(read(*file, "cells{1}"), sample_times());
+    EXPECT_EQ(read(*file, "theta.signals(1).values"), sample_matrix(2));
+  }
+}
+
+// Every chunk needs memory in the HDF5 library: 500 000 of them needed 3 GB.
+TEST_F(ArrayFiles, OmitDataSetsWithManyChunks) {
+  {
+    Hdf5Writer out(folder_.file("run.h5"));
+    for (const auto& [name, count] : {std::pair("few", hsize_t{50'000}), {"many", 50'001}}) {
+      const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+      const hsize_t one = 1;
+      H5Pset_chunk(creation, 1, &one);
+      const hid_t space = H5Screate_simple(1, &count, nullptr);
+      H5Dcreate2(out.file(), name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    }
+  }
+  const auto file = open_array_file(folder_.file("run.h5"));
+  EXPECT_NE(file->find("few"), nullptr);
+  expect_parts(omission(*file, "many"), {"more than 50000 chunks", "larger ones"});
+}
+
+// The integers of netCDF are no counts.
+TEST_F(ArrayFiles, OmitScaledDataSets) {
+  const std::vector<double> stored = {1, 2, 3};
+  {
+    Hdf5Writer out(folder_.file("run.h5"));
+    const hid_t set = out.put("theta", {3}, H5T_NATIVE_DOUBLE, stored.data());
+    const hid_t scalar = H5Screate(H5S_SCALAR);
+    H5Acreate2(set, "scale_factor", H5T_NATIVE_DOUBLE, scalar, H5P_DEFAULT, H5P_DEFAULT);
+  }
+  const auto file = open_array_file(folder_.file("run.h5"));
+  EXPECT_EQ(file->find("theta"), nullptr);
+  expect_parts(omission(*file, "theta"), {"scale_factor", "does not apply"});
+}
+
+// A directory of 4 GiB that a file of 200 bytes declares must not be allocated.
+TEST_F(ArrayFiles, AllocateNoMoreThanTheDirectoryOfAnArchive) {
+  Bytes archive = make_zip({{"x.npy", make_npy({1, 2, 3}, "3,")}}, false);
+  const std::size_t size = archive.size() - 22 + 12;  // in the record at the end
+  overwrite_at(archive, size, std::uint32_t{0xFFFF'FF00});
+  const std::string path = write("run.npz", archive);
+  EXPECT_EXIT(
+      {
+        limit_memory(std::uint64_t{1} << 30);
+        try {
+          (void)open_array_file(path);
+        } catch (const InputError& error) {
+          std::fputs(error.what(), stderr);
+          std::exit(0);
+        }
+      },
+      ::testing::ExitedWithCode(0), "is damaged; save it again");
 }
 
 // The checksum of a recording covers the file itself: data in other files are not followed.

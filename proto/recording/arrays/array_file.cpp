@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "proto/recording/mcap/byte_cursor.hpp"
 #include "proto/recording/mcap/file.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -42,7 +41,11 @@ std::vector<double> ArrayFile::read(const Array& array) const {
   if (array.count() == 0) return {};
   auto values = read_values(static_cast<std::size_t>(&array - arrays_.data()));
   if (!values) {
-    throw InputError(path_ + ": \"" + array.name + "\" is damaged; save the file again");
+    throw InputError(path_ + ": \"" + array.name +
+                     (inflate_budget_ == 0
+                          ? "\" is too large: the compressed parts of the file expand to more than "
+                            "1 GiB; save only the signals, or a shorter part"
+                          : "\" is damaged; save the file again"));
   }
   return std::move(*values);
 }
@@ -86,6 +89,42 @@ void ArrayFile::add_omission(const std::string& name, std::string reason) {
   if (omissions_.size() < kOmissionsMax) omissions_.push_back({name, std::move(reason)});
 }
 
+void ArrayFile::write_list(Bytes& out) const {
+  const auto put_pairs = [&](const auto& pairs, auto first, auto second) {
+    put(out, static_cast<std::uint64_t>(pairs.size()));
+    for (const auto& each : pairs) {
+      append_text(out, each.*first);
+      append_text(out, each.*second);
+    }
+  };
+  put(out, static_cast<std::uint64_t>(arrays_.size()));
+  for (const Array& array : arrays_) {
+    append_text(out, array.name);
+    put(out, static_cast<std::uint64_t>(array.rows));
+    put(out, static_cast<std::uint64_t>(array.columns));
+  }
+  put_pairs(texts_, &Text::name, &Text::value);
+  put_pairs(omissions_, &Omission::name, &Omission::reason);
+}
+
+bool ArrayFile::read_list(ByteCursor& list) {
+  for (auto left = list.take<std::uint64_t>(); left > 0 && list.ok(); --left) {
+    const std::string name(list.read_text());
+    const auto rows = list.take<std::uint64_t>();
+    const std::array dimensions = {rows, list.take<std::uint64_t>()};
+    if (!add_array(name, dimensions)) return false;
+  }
+  for (auto left = list.take<std::uint64_t>(); left > 0 && list.ok(); --left) {
+    const std::string name(list.read_text());
+    add_text(name, std::string(list.read_text()));
+  }
+  for (auto left = list.take<std::uint64_t>(); left > 0 && list.ok(); --left) {
+    const std::string name(list.read_text());
+    add_omission(name, std::string(list.read_text()));
+  }
+  return list.done();
+}
+
 std::vector<double> to_column_order(const ArrayFile::Array& array, std::vector<double> stored) {
   if (array.is_vector()) return stored;
   std::vector<double> values(stored.size());
@@ -111,6 +150,17 @@ std::string describe_matlab_object(const std::string& class_name) {
          remedy + "; save('run.mat', '-struct', 's')";
 }
 
+bool is_hdf5(std::span<const std::uint8_t> begin) {
+  constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
+  // MATLAB writes its own header before HDF5 content.
+  for (const std::size_t offset : {std::size_t{0}, std::size_t{512}}) {
+    if (begin.size() > offset && as_text(begin.subspan(offset)).starts_with(kSignature)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::unique_ptr<const ArrayFile> open_array_file(const std::string& path) {
   std::array<std::uint8_t, 520> bytes{};
   const auto file = open_input_file(path);
@@ -122,14 +172,8 @@ std::unique_ptr<const ArrayFile> open_array_file(const std::string& path) {
   if (const Status read = file.value()->read(0, begin); !read.ok()) {
     throw InputError(read.error().detail);
   }
+  if (is_hdf5(begin)) return open_hdf5_file(path);
   const std::string_view text = as_text(begin);
-  constexpr std::string_view kHdf5Signature = "\x89HDF\r\n\x1a\n";
-  // MATLAB writes its own header before HDF5 content.
-  for (const std::size_t offset : {std::size_t{0}, std::size_t{512}}) {
-    if (text.size() > offset && text.substr(offset).starts_with(kHdf5Signature)) {
-      return open_hdf5_file(path);
-    }
-  }
   if (text.starts_with("\x93NUMPY") || text.starts_with("PK\x03\x04") ||
       text.starts_with("PK\x05\x06")) {
     return open_numpy_file(path);

@@ -8,14 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "proto/recording/mcap/byte_cursor.hpp"
+
 namespace proto {
 
 /// Largest count of numbers that are read from one file, in all its arrays together: 256 MiB as
 /// double, 9 hours of one signal at 1 kHz.
 inline constexpr std::size_t kArrayNumbersMax = std::size_t{32} << 20;
 
-/// Largest size of the compressed parts of a file after decompression, all together [byte].
-inline constexpr std::uint64_t kInflatedSizeMax = std::uint64_t{512} << 20;
+/// Largest number of bytes to which the compressed parts of a file are expanded, all together.
+inline constexpr std::uint64_t kInflatedSizeMax = std::uint64_t{1} << 30;
 
 /// Largest number of arrays in a file, and largest number of columns in all its arrays.
 inline constexpr std::size_t kArraysMax = 10'000;
@@ -58,12 +60,16 @@ class ArrayFile {
   const Array* find(const std::string& name) const;
 
   /// Returns the content of one of arrays(), column by column.
-  /// @throws InputError naming file and array if the array is damaged, or if more than
-  ///         kArrayNumbersMax numbers are read from this file
+  /// @throws InputError naming file and array if the array is damaged, if more than
+  ///         kArrayNumbersMax numbers are read from this file, or if its compressed parts expand to
+  ///         more than kInflatedSizeMax
   std::vector<double> read(const Array& array) const;
 
   /// Returns the text `name`, or the texts of the cell array `name`; empty if there are none.
   std::vector<std::string> read_texts(const std::string& name) const;
+
+  /// Appends the lists of arrays, texts and omissions, for read_list() in another process.
+  void write_list(Bytes& out) const;
 
  protected:
   explicit ArrayFile(std::string path) : path_(std::move(path)) {}
@@ -80,7 +86,12 @@ class ArrayFile {
   void add_omission(const std::string& name, std::string reason);
   bool is_full() const { return arrays_.size() >= kArraysMax; }
 
+  /// Adds the arrays, texts and omissions that another process lists. Returns false if the list is
+  /// damaged.
+  bool read_list(ByteCursor& list);
+
   const std::string path_;
+  mutable std::uint64_t inflate_budget_ = kInflatedSizeMax;  ///< 0 once it was too small
 
  private:
   std::vector<Array> arrays_;
@@ -94,9 +105,15 @@ class ArrayFile {
 /// @throws InputError naming the file if it is none of these, or is larger than kTableSizeMax
 std::unique_ptr<const ArrayFile> open_array_file(const std::string& path);
 
+/// Returns whether a file with these first bytes is HDF5, also behind the header of MAT 7.3.
+bool is_hdf5(std::span<const std::uint8_t> begin);
+
 // The same for one format. A file beginning with a MAT header and HDF5 content is MAT 7.3.
 std::unique_ptr<const ArrayFile> open_mat5_file(const std::string& path);
 std::unique_ptr<const ArrayFile> open_hdf5_file(const std::string& path);
+/// The HDF5 library crashes, hangs or allocates on some damaged files: open_hdf5_file() runs it in
+/// a child process.
+std::unique_ptr<const ArrayFile> open_hdf5_file_in_this_process(const std::string& path);
 std::unique_ptr<const ArrayFile> open_numpy_file(const std::string& path);
 
 /// Returns the values of an array column by column. In the file, the array is stored row by row.

@@ -2,27 +2,23 @@
 // 7.3 by MATLAB, h5py and hdf5storage. Links and data that lead to other files are not followed.
 
 #include <hdf5.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdint>
 #include <set>
 #include <utility>
 
 #include "proto/recording/arrays/array_file.hpp"
+#include "proto/recording/arrays/child_file.hpp"
 #include "proto/text/input_error.hpp"
 
 namespace proto {
 namespace {
 
-constexpr int kDepthMax = 16;                 // of groups and references
-constexpr std::size_t kObjectsMax = 100'000;  // opened in a file
+constexpr int kDepthMax = 16;                // of groups and references
+constexpr std::size_t kObjectsMax = 30'000;  // opened in a file
 constexpr std::size_t kTextCharactersMax = 4096;
 constexpr std::size_t kTypeSizeMax = std::size_t{1} << 16;    // of a row of a table [byte]
 constexpr std::size_t kNamesSizeMax = std::size_t{1} << 20;   // of a frame's columns [byte]
@@ -48,7 +44,7 @@ class Hdf5Handle {
 
 using Extent = std::vector<hsize_t>;
 
-constexpr std::size_t kChunksMax = 1'000'000;                  // of a data set
+constexpr std::size_t kChunksMax = 50'000;                     // of a data set; 7 kB of memory each
 constexpr std::size_t kSafePackedSize = std::size_t{1} << 18;  // compressed chunk [byte]
 
 /// Returns the size of a data set; nullopt if it has none.
@@ -70,6 +66,29 @@ std::size_t count_of(const Extent& extent) {
     count *= static_cast<std::size_t>(size);
   }
   return count;
+}
+
+/// Returns the size of the chunks of a data set; nullopt if it is damaged.
+std::optional<Extent> chunk_of(hid_t creation) {
+  Extent sizes(H5S_MAX_RANK);
+  const int rank = H5Pget_chunk(creation, H5S_MAX_RANK, sizes.data());
+  if (rank < 0 || rank > H5S_MAX_RANK ||
+      std::ranges::count(sizes.begin(), sizes.begin() + rank, 0U) > 0) {
+    return std::nullopt;
+  }
+  sizes.resize(static_cast<std::size_t>(rank));
+  return sizes;
+}
+
+/// Returns the number of chunks of a data set; kChunksMax + 1 if there are more.
+std::size_t count_chunks(const Extent& extent, const Extent& chunk) {
+  hsize_t count = 1;
+  for (std::size_t k = 0; k < extent.size(); ++k) {
+    const hsize_t along = extent[k] / chunk[k] + (extent[k] % chunk[k] > 0 ? 1 : 0);
+    if (along > kChunksMax || count * along > kChunksMax) return kChunksMax + 1;
+    count *= along;
+  }
+  return static_cast<std::size_t>(count);
 }
 
 bool is_number(hid_t type) {
@@ -109,12 +128,15 @@ std::string find_obstacle(hid_t data_set, hid_t type) {
     return std::string("is compressed by the filter \"") + name.data() +
            "\", which rigcal does not have; save it with gzip or without compression";
   }
-  std::array<hsize_t, H5S_MAX_RANK> chunk{};
-  const int rank = H5Pget_chunk(creation.id(), H5S_MAX_RANK, chunk.data());
-  if (rank < 0) return "is damaged; save the file again";
-  const Extent sizes(chunk.begin(), chunk.begin() + std::min<int>(rank, H5S_MAX_RANK));
-  if (count_of(sizes) <= kChunkSizeMax / element_size) return "";
-  return "has chunks of more than 64 MiB; save it with smaller ones";
+  const auto extent = extent_of(data_set);
+  const auto chunk = chunk_of(creation.id());
+  if (!extent || !chunk || extent->size() != chunk->size())
+    return "is damaged; save the file again";
+  if (count_of(*chunk) > kChunkSizeMax / element_size) {
+    return "has chunks of more than 64 MiB; save it with smaller ones";
+  }
+  if (count_chunks(*extent, *chunk) <= kChunksMax) return "";
+  return "has more than " + std::to_string(kChunksMax) + " chunks; save it with larger ones";
 }
 
 /// Returns whether compressed data expand to at most `size` bytes.
@@ -136,22 +158,16 @@ bool expands_within(std::vector<std::uint8_t>& packed, std::size_t size) {
 }
 
 /// Returns whether the chunks of a data set expand to their declared size. The HDF5 library
-/// allocates whatever compressed data expand to, and a record for each chunk.
+/// allocates whatever compressed data expand to.
 bool are_chunks_honest(hid_t data_set, const Extent& extent) {
   const Hdf5Handle creation(H5Dget_create_plist(data_set), H5Pclose);
   if (!creation.valid() || H5Pget_layout(creation.id()) != H5D_CHUNKED) return creation.valid();
-  std::array<hsize_t, H5S_MAX_RANK> chunk{};
-  const int rank = H5Pget_chunk(creation.id(), H5S_MAX_RANK, chunk.data());
-  if (rank != static_cast<int>(extent.size())) return false;
+  const auto chunk = chunk_of(creation.id());
+  if (!chunk || chunk->size() != extent.size()) return false;
   const Hdf5Handle type(H5Dget_type(data_set), H5Tclose);
-  std::size_t chunk_size = H5Tget_size(type.id());
-  std::size_t chunk_count = 1;
-  for (std::size_t k = 0; k < extent.size(); ++k) {
-    if (chunk[k] == 0) return false;
-    chunk_size *= static_cast<std::size_t>(chunk[k]);
-    chunk_count *= static_cast<std::size_t>((extent[k] + chunk[k] - 1) / chunk[k]);
-    if (chunk_count > kChunksMax) return false;
-  }
+  const std::size_t chunk_size = H5Tget_size(type.id()) * count_of(*chunk);
+  const std::size_t chunk_count = count_chunks(extent, *chunk);
+  if (chunk_count > kChunksMax) return false;
   const bool is_compressed = H5Pget_filter_by_id2(creation.id(), H5Z_FILTER_DEFLATE, nullptr,
                                                   nullptr, nullptr, 0, nullptr, nullptr) >= 0;
   Extent offset(extent.size(), 0);
@@ -169,7 +185,7 @@ bool are_chunks_honest(hid_t data_set, const Extent& extent) {
       }
     }
     for (std::size_t axis = extent.size(); axis-- > 0;) {
-      offset[axis] += chunk[axis];
+      offset[axis] += (*chunk)[axis];
       if (offset[axis] < extent[axis]) break;
       offset[axis] = 0;
     }
@@ -245,25 +261,34 @@ class Hdf5File final : public ArrayFile {
   /// circle.
   bool is_new(hid_t object) {
     H5O_info_t info;
-    return H5Oget_info2(object, &info, H5O_INFO_BASIC) >= 0 && visited_.size() < kObjectsMax &&
+    return H5Oget_info2(object, &info, H5O_INFO_BASIC) >= 0 &&
            visited_.emplace(info.fileno, info.addr).second;
   }
 
+  /// Name and type of a link in a group.
+  struct Link {
+    std::string name;
+    H5L_type_t type;
+  };
+
+  /// Adds a link to a list; a callback of H5Literate.
+  static herr_t add_link(hid_t, const char* name, const H5L_info_t* info, void* links) {
+    auto& list = *static_cast<std::vector<Link>*>(links);
+    list.push_back({name, info->type});
+    return list.size() < kObjectsMax ? 0 : 1;  // 1 ends the iteration
+  }
+
   void add_group(hid_t group, const std::string& prefix, int depth) {
-    H5G_info_t info;
-    if (depth > kDepthMax || !is_new(group) || H5Gget_info(group, &info) < 0) return;
-    for (hsize_t k = 0; k < info.nlinks && !is_full() && visited_.size() < kObjectsMax; ++k) {
-      std::array<char, 1024> text{};
-      if (H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, k, text.data(), text.size(),
-                             H5P_DEFAULT) < 0) {
-        continue;
-      }
-      const std::string name = text.data();
-      H5L_info_t link;
-      if (H5Lget_info(group, name.c_str(), &link, H5P_DEFAULT) < 0) continue;
-      if (link.type != H5L_TYPE_HARD) {
+    std::vector<Link> links;
+    if (depth > kDepthMax || !is_new(group) ||
+        H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, add_link, &links) < 0) {
+      return;
+    }
+    for (const auto& [name, type] : links) {
+      if (is_full() || objects_left_ == 0) return;
+      if (type != H5L_TYPE_HARD) {
         // The target of a link within the file is listed at its own place.
-        if (link.type != H5L_TYPE_SOFT) {
+        if (type != H5L_TYPE_SOFT) {
           add_omission(prefix + name, "is a link to another file, which rigcal does not follow");
         }
         continue;
@@ -271,6 +296,7 @@ class Hdf5File final : public ArrayFile {
       // PyTables stores the index of a table beside it; MATLAB stores cells and objects apart.
       const bool is_internal = name.starts_with("_i_") || name == "#refs#" || name == "#subsystem#";
       if (is_internal) continue;
+      --objects_left_;
       const Hdf5Handle object(H5Oopen(group, name.c_str(), H5P_DEFAULT), H5Oclose);
       if (object.valid()) add_object(object.id(), prefix + name, depth + 1, group, prefix);
     }
@@ -305,6 +331,13 @@ class Hdf5File final : public ArrayFile {
     if (H5Aexists(set, "MATLAB_object_decode") > 0) {
       add_omission(path, class_name == "function_handle" ? "is a function; save its values"
                                                          : describe_matlab_object(class_name));
+      return;
+    }
+    // Conventions of netCDF: the stored integers are not the quantity.
+    for (const char* attribute : {"scale_factor", "add_offset"}) {
+      if (H5Aexists(set, attribute) <= 0) continue;
+      add_omission(path, std::string("has the attribute ") + attribute +
+                             ", which rigcal does not apply; save the scaled numbers");
       return;
     }
     Hdf5Location location;
@@ -345,7 +378,8 @@ class Hdf5File final : public ArrayFile {
     }
     // MATLAB stores the field f of s(2) as the second reference of s.f.
     const std::size_t dot = is_cell ? std::string::npos : path.rfind('.');
-    for (std::size_t k = 0; k < count && !is_full(); ++k) {
+    for (std::size_t k = 0; k < count && !is_full() && objects_left_ > 0; ++k) {
+      --objects_left_;
       const std::string number = std::to_string(k + 1);
       const std::string name = dot == std::string::npos
                                    ? path + "{" + number + "}"
@@ -438,37 +472,17 @@ class Hdf5File final : public ArrayFile {
   Hdf5Handle file_;
   std::vector<Hdf5Location> locations_;  // per array
   std::set<std::pair<unsigned long, haddr_t>> visited_;
+  std::size_t objects_left_ = kObjectsMax;
 };
-
-/// Reads a file in a child process, because the HDF5 library crashes on some damaged files.
-/// @throws InputError if the child crashes or does not end
-void require_no_crash(const std::string& path) {
-  constexpr unsigned kDurationMax_s = 60;
-  const pid_t child = ::fork();
-  if (child == 0) {
-    for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGALRM}) ::signal(signal, SIG_DFL);
-    const rlimit no_core{0, 0};
-    ::setrlimit(RLIMIT_CORE, &no_core);
-    ::alarm(kDurationMax_s);
-    try {
-      const Hdf5File file(path);
-      for (const ArrayFile::Array& array : file.arrays()) static_cast<void>(file.read(array));
-    } catch (const std::exception&) {
-      // The caller reports it.
-    }
-    ::_exit(0);
-  }
-  int status = 0;
-  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (child > 0 && status == 0) return;
-  throw InputError(path + ": is damaged: the HDF5 library cannot read it; save the file again");
-}
 
 }  // namespace
 
 std::unique_ptr<const ArrayFile> open_hdf5_file(const std::string& path) {
-  require_no_crash(path);
+  ::H5open();  // the child inherits the initialized library
+  return open_in_child(path, "HDF5 library", open_hdf5_file_in_this_process);
+}
+
+std::unique_ptr<const ArrayFile> open_hdf5_file_in_this_process(const std::string& path) {
   return std::make_unique<const Hdf5File>(path);
 }
 

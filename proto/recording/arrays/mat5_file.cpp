@@ -78,6 +78,7 @@ class ElementReader {
   ElementReader(ByteSource& source, bool swapped) : source_(source), swapped_(swapped) {}
 
   std::uint64_t position() const { return source_.position(); }
+  bool swapped() const { return swapped_; }
   bool skip_to(std::uint64_t position) {
     return position >= source_.position() && source_.skip(position - source_.position());
   }
@@ -115,17 +116,6 @@ class ElementReader {
     return std::string(as_text(*bytes));
   }
 
-  std::optional<std::vector<double>> read_numbers_of(const Element& element, std::size_t count) {
-    const auto type = mat5_number_type(element.type, swapped_);
-    if (!type || element.size != count * type->size_bytes) return std::nullopt;
-    if (!element.inlined) return read_numbers(source_, *type, count, type->size_bytes, 0);
-    std::vector<double> values;
-    for (std::size_t k = 0; k < count; ++k) {
-      values.push_back(decode_number(*type, element.inlined->data() + k * type->size_bytes));
-    }
-    return values;
-  }
-
   std::uint32_t number_at(const std::uint8_t* bytes) const {
     return static_cast<std::uint32_t>(
         decode_number({NumberType::Kind::kUnsigned, 4, swapped_}, bytes));
@@ -141,9 +131,10 @@ class MatrixWalker {
  public:
   /// What the caller does with the parts; a part that is not used is skipped.
   struct Visitor {
-    /// Returns false to end the walk. The reader is before the data of `numbers`.
+    /// Returns false to end the walk.
+    /// @param position  where the numbers begin in the source
     std::function<bool(const std::string& name, std::span<const std::uint64_t> dimensions,
-                       const Element& numbers)>
+                       const NumberType& type, std::uint64_t position)>
         on_array;
     std::function<void(const std::string& name, std::string text)> on_text;
     std::function<void(const std::string& name, std::string reason)> on_omission;
@@ -205,10 +196,10 @@ class MatrixWalker {
       visitor_.on_omission(path, "is complex; save its real part, real(x)");
       return true;
     }
-    if (std::ranges::count(dimensions, 0U) > 0) return visitor_.on_array(path, dimensions, {});
+    if (std::ranges::count(dimensions, 0U) > 0) return visitor_.on_array(path, dimensions, {}, 0);
     const auto numbers = reader_.read_header();
     if (!numbers) return false;
-    const auto type = mat5_number_type(numbers->type, false);
+    const auto type = mat5_number_type(numbers->type, reader_.swapped());
     std::uint64_t count = 1;
     for (const std::uint64_t size : dimensions) {
       if (count > numbers->size / size) return false;
@@ -216,8 +207,10 @@ class MatrixWalker {
     }
     const bool fits = numbers->inlined ||
                       (reader_.position() <= end && numbers->size <= end - reader_.position());
+    // Short numbers are the second half of their header.
+    const std::uint64_t position = reader_.position() - (numbers->inlined ? 4 : 0);
     return type && fits && numbers->size == count * type->size_bytes &&
-           visitor_.on_array(path, dimensions, *numbers);
+           visitor_.on_array(path, dimensions, *type, position);
   }
 
   bool walk_text(const std::string& path, std::span<const std::uint64_t> dimensions) {
@@ -297,13 +290,18 @@ class MatrixWalker {
   std::size_t& elements_left_;
 };
 
-/// Where the variable of an array begins, and its place among the arrays of the variable. MAT 4:
-/// where its numbers begin.
-struct Mat5Location {
+/// A variable in the file.
+struct Mat5Variable {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
   bool is_compressed = false;
-  std::size_t order = 0;
+};
+
+/// Where the numbers of an array are.
+struct Mat5Location {
+  Mat5Variable variable;
+  std::uint64_t position = 0;  ///< in the variable, after decompression
+  NumberType type;
 };
 
 class Mat5File final : public ArrayFile {
@@ -327,7 +325,6 @@ class Mat5File final : public ArrayFile {
 
  private:
   void list_variables() {
-    std::uint64_t budget = kInflatedSizeMax;
     std::size_t elements_left = kElementsMax;
     for (std::uint64_t at = 128; file_->size_bytes() - at >= 8 && !is_full();) {
       ByteSource header_source(*file_, at, 8, Packing::kNone);
@@ -338,8 +335,8 @@ class Mat5File final : public ArrayFile {
       }
       at += 8;
       if (element->type == kMatrixType || element->type == kCompressedType) {
-        list_variable({at, element->size, element->type == kCompressedType}, budget, elements_left);
-        if (budget == 0 || elements_left == 0) return;
+        list_variable({at, element->size, element->type == kCompressedType}, elements_left);
+        if (inflate_budget_ == 0 || elements_left == 0) return;
       }
       at += element->size;
     }
@@ -347,40 +344,43 @@ class Mat5File final : public ArrayFile {
 
   static std::string at_text(std::uint64_t offset) { return "byte " + std::to_string(offset); }
 
-  void list_variable(Mat5Location location, std::uint64_t& budget, std::size_t& elements_left) {
+  void list_variable(const Mat5Variable& variable, std::size_t& elements_left) {
     bool ends = false;
     const MatrixWalker::Visitor visitor = {
-        [&](const std::string& name, std::span<const std::uint64_t> dimensions, const Element&) {
+        [&](const std::string& name, std::span<const std::uint64_t> dimensions,
+            const NumberType& type, std::uint64_t position) {
           // A nameless variable holds the objects of a file, whose numbers are no signals.
-          if (!name.empty() && add_array(name, dimensions)) locations_.push_back(location);
-          ++location.order;
+          if (!name.empty() && add_array(name, dimensions)) {
+            locations_.push_back({variable, position, type});
+          }
           // The numbers of a variable that is an array itself need no decompression.
-          ends = name.find_first_of(".{") == std::string::npos;
+          ends = name.find_first_of(".{") == std::string::npos || is_full();
           return !ends;
         },
         [&](const std::string& name, std::string text) { add_text(name, std::move(text)); },
         [&](const std::string& name, std::string reason) {
           add_omission(name, std::move(reason));
         }};
-    if (walk_variable(location, budget, elements_left, visitor, nullptr) || ends) return;
-    add_omission(at_text(location.offset),
-                 budget == 0 || elements_left == 0
+    if (walk_variable(variable, elements_left, visitor) || ends) return;
+    add_omission(at_text(variable.offset),
+                 inflate_budget_ == 0 || elements_left == 0
                      ? "begins a variable that is too large: all compressed structures together "
-                       "may have 512 MiB; save only the signals"
+                       "may have 1 GiB; save only the signals"
                      : "begins a damaged variable; save the file again");
   }
 
-  /// Walks a variable.
-  /// @param reader_out  set to the reader during the walk; may be null
-  bool walk_variable(const Mat5Location& location, std::uint64_t& budget,
-                     std::size_t& elements_left, const MatrixWalker::Visitor& visitor,
-                     ElementReader** reader_out) const {
-    ByteSource source(*file_, location.offset, location.size,
-                      location.is_compressed ? Packing::kZlib : Packing::kNone, &budget);
-    ElementReader reader(source, swapped_);
-    if (reader_out != nullptr) *reader_out = &reader;
-    std::uint64_t size = location.size;
-    if (location.is_compressed) {
+  std::unique_ptr<ByteSource> source_of(const Mat5Variable& variable) const {
+    return std::make_unique<ByteSource>(*file_, variable.offset, variable.size,
+                                        variable.is_compressed ? Packing::kZlib : Packing::kNone,
+                                        &inflate_budget_);
+  }
+
+  bool walk_variable(const Mat5Variable& variable, std::size_t& elements_left,
+                     const MatrixWalker::Visitor& visitor) const {
+    const auto source = source_of(variable);
+    ElementReader reader(*source, swapped_);
+    std::uint64_t size = variable.size;
+    if (variable.is_compressed) {
       const auto element = reader.read_header();
       if (!element || element->type != kMatrixType || element->inlined) return false;
       size = element->size;
@@ -390,33 +390,19 @@ class Mat5File final : public ArrayFile {
 
   std::optional<std::vector<double>> read_values(std::size_t index) const override {
     const Mat5Location& location = locations_[index];
-    const std::size_t count = arrays()[index].count();
-    if (version4_) {
-      ByteSource source(*file_, location.offset, location.size, Packing::kNone);
-      const NumberType& type = types_[index];
-      return read_numbers(source, type, count, type.size_bytes, 0);
+    // The arrays of a compressed structure are usually read in their order: continue there.
+    if (!source_ || source_offset_ != location.variable.offset ||
+        source_->position() > location.position) {
+      source_ = source_of(location.variable);
+      source_offset_ = location.variable.offset;
     }
-    std::uint64_t budget = kInflatedSizeMax;
-    std::size_t elements_left = kElementsMax;
-    std::size_t order = 0;
-    std::optional<std::vector<double>> values;
-    ElementReader* reader = nullptr;
-    const MatrixWalker::Visitor visitor = {
-        [&](const std::string&, std::span<const std::uint64_t>, const Element& numbers) {
-          if (order++ != location.order) return true;
-          values = reader->read_numbers_of(numbers, count);
-          return false;
-        },
-        [](const std::string&, const std::string&) {},
-        [](const std::string&, const std::string&) {}};
-    walk_variable(location, budget, elements_left, visitor, &reader);
-    return values;
+    if (!source_->skip(location.position - source_->position())) return std::nullopt;
+    return read_numbers(*source_, location.type, arrays()[index].count());
   }
 
   /// Lists the variables of a file of version 4. Returns whether it is one.
   bool list_version4() {
     constexpr std::size_t kHeaderSize = 20;
-    version4_ = true;
     for (std::uint64_t at = 0; at < file_->size_bytes() && !is_full();) {
       std::array<std::uint8_t, kHeaderSize> header{};
       if (file_->size_bytes() - at < kHeaderSize || !file_->read(at, header).ok()) return false;
@@ -447,8 +433,7 @@ class Mat5File final : public ArrayFile {
       const std::uint64_t size = rows * columns * stored->size_bytes;
       const std::array<std::uint64_t, 2> dimensions = {rows, columns};
       if (type % 10 == 0 && !is_complex && add_array(name, dimensions)) {
-        locations_.push_back({at, size, false, 0});
-        types_.push_back(*stored);
+        locations_.push_back({{at, size, false}, 0, *stored});
       } else if (is_complex) {
         add_omission(name, "is complex; save its real part, real(x)");
       }
@@ -465,9 +450,9 @@ class Mat5File final : public ArrayFile {
 
   std::unique_ptr<InputFile> file_;
   bool swapped_ = false;
-  bool version4_ = false;
-  std::vector<Mat5Location> locations_;  // per array
-  std::vector<NumberType> types_;        // per array of version 4
+  std::vector<Mat5Location> locations_;         // per array
+  mutable std::unique_ptr<ByteSource> source_;  // of the array that was read last
+  mutable std::uint64_t source_offset_ = 0;
 };
 
 }  // namespace

@@ -49,24 +49,39 @@ double decode_number(const NumberType& type, const std::uint8_t* bytes) {
   }
 }
 
-std::optional<std::vector<double>> read_numbers(ByteSource& source, const NumberType& type,
-                                                std::size_t count, std::size_t stride,
-                                                std::size_t offset) {
-  // Compressed data may end early: the vector grows with the data.
+std::optional<std::vector<std::vector<double>>> read_records(ByteSource& source,
+                                                             std::span<const NumberField> fields,
+                                                             std::size_t count,
+                                                             std::size_t stride) {
+  // Compressed data may end early: the vectors grow with the data.
   constexpr std::size_t kReadSize = std::size_t{1} << 16;
   const std::size_t piece_count = std::max<std::size_t>(1, kReadSize / stride);
   std::vector<std::uint8_t> piece;
-  std::vector<double> numbers;
-  if (source.remaining_max() / stride >= count) numbers.reserve(count);
-  while (numbers.size() < count) {
-    const std::size_t taken = std::min(piece_count, count - numbers.size());
+  std::vector<std::vector<double>> numbers(fields.size());
+  if (source.remaining_max() / stride >= count) {
+    for (std::vector<double>& each : numbers) each.reserve(count);
+  }
+  for (std::size_t done = 0; done < count;) {
+    const std::size_t taken = std::min(piece_count, count - done);
     piece.resize(taken * stride);
     if (!source.read(piece)) return std::nullopt;
-    for (std::size_t k = 0; k < taken; ++k) {
-      numbers.push_back(decode_number(type, piece.data() + k * stride + offset));
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const std::uint8_t* at = piece.data() + fields[i].offset;
+      for (std::size_t k = 0; k < taken; ++k, at += stride) {
+        numbers[i].push_back(decode_number(fields[i].type, at));
+      }
     }
+    done += taken;
   }
   return numbers;
+}
+
+std::optional<std::vector<double>> read_numbers(ByteSource& source, const NumberType& type,
+                                                std::size_t count) {
+  const NumberField field{type};
+  auto numbers = read_records(source, std::span(&field, 1), count, type.size_bytes);
+  if (!numbers) return std::nullopt;
+  return std::move(numbers->front());
 }
 
 }  // namespace proto

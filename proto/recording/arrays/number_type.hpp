@@ -23,10 +23,20 @@ struct NumberType {
 /// Returns one number; `bytes` has the size of the type.
 double decode_number(const NumberType& type, const std::uint8_t* bytes);
 
-/// Reads numbers that are `stride` bytes apart, the first at `offset` of each stride, one after
-/// another. Returns nullopt if the bytes end before.
+/// Numbers at one place in each of several records.
+struct NumberField {
+  NumberType type;
+  std::size_t offset = 0;  ///< in the record [byte]
+};
+
+/// Reads fields of `count` records of `stride` bytes, one after another. Returns the numbers of
+/// each field, or nullopt if the bytes end before.
+std::optional<std::vector<std::vector<double>>> read_records(ByteSource& source,
+                                                             std::span<const NumberField> fields,
+                                                             std::size_t count, std::size_t stride);
+
+/// Reads `count` numbers, one after another. Returns nullopt if the bytes end before.
 std::optional<std::vector<double>> read_numbers(ByteSource& source, const NumberType& type,
-                                                std::size_t count, std::size_t stride,
-                                                std::size_t offset);
+                                                std::size_t count);
 
 }  // namespace proto

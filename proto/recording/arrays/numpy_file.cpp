@@ -23,6 +23,7 @@ constexpr std::size_t kRankMax = 32;
 /// Numbers of a .npy file: the whole elements, or one field of structured elements.
 struct NumpyField {
   std::string name;  ///< empty: the whole element
+  std::string code;  ///< NumPy's code of its type
   std::optional<NumberType> type = {};
   double time_unit = 0.0;  ///< of times [s]; 0: not a time
   std::size_t offset = 0;  ///< in the element [byte]
@@ -137,7 +138,7 @@ class HeaderParser {
   }
 
   static bool add_field(const std::string& name, const std::string& code, NumpyHeader& header) {
-    NumpyField field{.name = name, .offset = header.element_size};
+    NumpyField field{.name = name, .code = code, .offset = header.element_size};
     if (code.size() < 2) return false;
     std::size_t size = 0;
     const char* const end = code.data() + code.size();
@@ -197,12 +198,20 @@ struct NumpyMember {
   bool is_compressed = false;
 };
 
-struct NumpyLocation {
+/// The numbers of a .npy file.
+struct NumpyData {
   NumpyMember member;
-  NumpyField field;
+  std::uint64_t offset = 0;  ///< in the member, after decompression
   std::size_t element_size = 0;
   bool is_fortran_order = false;
-  std::uint64_t data_offset = 0;  ///< of the numbers in the member
+  std::vector<NumberField> fields = {};
+};
+
+/// Where the numbers of an array are.
+struct NumpyLocation {
+  std::size_t data = 0;  ///< index of the .npy file
+  std::size_t field = 0;
+  double time_unit = 0.0;
 };
 
 class NumpyFile final : public ArrayFile {
@@ -227,11 +236,9 @@ class NumpyFile final : public ArrayFile {
   }
 
   Bytes read_part(std::uint64_t offset, std::uint64_t size) const {
+    if (offset > file_->size_bytes() || size > file_->size_bytes() - offset) refuse();
     Bytes bytes(static_cast<std::size_t>(size));
-    if (offset > file_->size_bytes() || size > file_->size_bytes() - offset ||
-        !file_->read(offset, bytes).ok()) {
-      refuse();
-    }
+    if (!file_->read(offset, bytes).ok()) refuse();
     return bytes;
   }
 
@@ -334,40 +341,63 @@ class NumpyFile final : public ArrayFile {
       if (!is_empty && count > room / size) return add_damaged(member.name);
       count *= size;
     }
+    // All fields of a structure are read together.
+    if (!is_empty && header.fields.size() > 1 &&
+        header.fields.size() * (count / header.element_size) > kArrayNumbersMax) {
+      return add_omission(member.name, "has more than " + std::to_string(kArrayNumbersMax) +
+                                           " numbers; save a shorter part");
+    }
+    NumpyData data{member, data_offset, header.element_size, header.is_fortran_order};
     for (const NumpyField& field : header.fields) {
       const std::string name = field.name.empty() ? member.name : member.name + "." + field.name;
       if (!field.type) {
-        add_omission(name,
-                     "has no numbers, but text, complex numbers or Python objects; save "
-                     "arrays of numbers");
+        add_omission(name, "has the type \"" + field.code +
+                               "\"; text, complex numbers, Python objects and numbers of more than "
+                               "64 bits are not read. Save arrays of numbers");
       } else if (add_array(name, header.shape)) {
-        locations_.push_back(
-            {member, field, header.element_size, header.is_fortran_order, data_offset});
+        locations_.push_back({data_.size(), data.fields.size(), field.time_unit});
+        data.fields.push_back({*field.type, field.offset});
       }
     }
+    data_.push_back(std::move(data));
+  }
+
+  /// Reads the numbers of a .npy file. Returns nullopt if they are damaged.
+  std::optional<std::vector<std::vector<double>>> read_fields(const NumpyData& data,
+                                                              std::size_t count) const {
+    ByteSource source = source_of(data.member, inflate_budget_);
+    if (!source.skip(data.offset)) return std::nullopt;
+    return read_records(source, data.fields, count, data.element_size);
   }
 
   std::optional<std::vector<double>> read_values(std::size_t index) const override {
     const NumpyLocation& location = locations_[index];
+    const NumpyData& data = data_[location.data];
     const Array& array = arrays()[index];
-    std::uint64_t budget = kInflatedSizeMax;
-    ByteSource source = source_of(location.member, budget);
-    if (!source.skip(location.data_offset)) return std::nullopt;
-    auto stored = read_numbers(source, *location.field.type, array.count(), location.element_size,
-                               location.field.offset);
-    if (!stored) return std::nullopt;
-    if (location.field.time_unit > 0.0) {
+    // The fields of a structure are read together, and usually used in their order.
+    if (last_read_ != location.data || last_fields_[location.field].empty()) {
+      auto fields = read_fields(data, array.count());
+      if (!fields) return std::nullopt;
+      last_fields_ = std::move(*fields);
+      last_read_ = location.data;
+    }
+    std::vector<double> stored = std::move(last_fields_[location.field]);
+    last_fields_[location.field].clear();
+    if (location.time_unit > 0.0) {
       // NumPy stores a missing time as the smallest integer.
       constexpr double kMissing = -9223372036854775808.0;
-      for (double& value : *stored) {
-        value = value == kMissing ? std::nan("") : location.field.time_unit * value;
+      for (double& value : stored) {
+        value = value == kMissing ? std::nan("") : location.time_unit * value;
       }
     }
-    return location.is_fortran_order ? stored : to_column_order(array, std::move(*stored));
+    return data.is_fortran_order ? stored : to_column_order(array, std::move(stored));
   }
 
   std::unique_ptr<InputFile> file_;
+  std::vector<NumpyData> data_;           // per .npy file
   std::vector<NumpyLocation> locations_;  // per array
+  mutable std::size_t last_read_ = SIZE_MAX;
+  mutable std::vector<std::vector<double>> last_fields_;  // of data_[last_read_], until used
 };
 
 }  // namespace

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "proto/recording/arrays/array_file.hpp"
+
+namespace proto {
+
+using ArrayFileOpener = std::function<std::unique_ptr<const ArrayFile>(const std::string& path)>;
+
+/// Opens a file in a child process, which lists and reads its arrays. If the child crashes, needs
+/// more than 1 GiB of memory, or more processor time than any such file, the file is refused. The
+/// child ends with the returned object.
+/// @param library  name of the library that may crash, for messages
+/// @throws InputError
+std::unique_ptr<const ArrayFile> open_in_child(const std::string& path, const std::string& library,
+                                               const ArrayFileOpener& open);
+
+}  // namespace proto
