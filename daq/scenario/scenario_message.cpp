@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "proto/text/csv_table.hpp"
+#include "proto/text/table/csv_table.hpp"
 #include "proto/text/files.hpp"
 
 namespace daq {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "proto/check/number_check.hpp"
-#include "proto/text/csv_table.hpp"
+#include "proto/text/table/csv_table.hpp"
 #include "service/recordings/row_times.hpp"
 #include "service/rig/recording_format.hpp"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/text/csv_table.hpp"
+#include "proto/text/table/csv_table.hpp"
 #include "service/recordings/row_times.hpp"
 #include "service/rig/recording_format.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "estimator/signal/time_series.hpp"
-#include "proto/text/csv_table.hpp"
+#include "proto/text/table/csv_table.hpp"
 #include "service/recordings/joined_segments.hpp"
 #include "service/rig/recording_format.hpp"
 

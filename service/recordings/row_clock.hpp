@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/text/csv_table.hpp"
+#include "proto/text/table/csv_table.hpp"
 #include "service/recordings/csv_recording.hpp"
 #include "service/rig/recording_format.hpp"
 

@@ -251,8 +251,8 @@ std::string format_date(double time) {
 
 std::string make_times_relative(const RecordingFormat& format, const ColumnIndices& indices,
                                 proto::CsvTable& table) {
-  constexpr double kRecent = 1e9;    // [s], September 2001
-  constexpr double kDateMax = 1e11;  // [s], the year 5138
+  constexpr double kRecent = 1e9;     // [s], September 2001
+  constexpr double kDateMax = 2.1e9;  // [s], July 2036; larger times count from another epoch
   if (indices.time < 0) return "";
   std::vector<double>& times = table.values[static_cast<std::size_t>(indices.time)];
   const auto is_read = [](double time) { return std::isfinite(time); };
@@ -312,10 +312,9 @@ RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& for
     if (indices.time < 0 || result.summary.jitter_max <= format.jitter_tolerance) return result;
     const double unit = rounding_unit(result.stamps);
     if (unit <= kUnitMax * period && result.summary.jitter_max * result.summary.period <= unit) {
-      result.summary.notes.push_back(
-          "time stamps are rounded to " + format_number(1e3 * unit) +
-          " ms; rows are taken as evenly spaced, at " +
-          format_number(1.0 / result.summary.period, 6) + " Hz");
+      result.summary.notes.push_back("time stamps are rounded to " + format_number(1e3 * unit) +
+                                     " ms; rows are taken as evenly spaced, at " +
+                                     format_number(1.0 / result.summary.period, 6) + " Hz");
       return result;
     }
   }

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "proto/text/csv_table.hpp"
+#include "proto/text/table/csv_table.hpp"
 #include "service/recordings/csv_recording.hpp"
 #include "service/recordings/joined_segments.hpp"
 #include "service/recordings/row_clock.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "estimator/signal/time_series.hpp"
-#include "proto/text/csv_table.hpp"
+#include "proto/text/table/csv_table.hpp"
 #include "service/rig/recording_format.hpp"
 
 namespace service {

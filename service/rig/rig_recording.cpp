@@ -49,7 +49,11 @@ void read_time(const v1::TimeColumn& time, const TextLocator& place, RecordingFo
   if (time.column().empty() == (time.rate_hz() == 0.0)) {
     place.fail("needs either the column of the time stamps or rate_hz; write time { column: ... }");
   }
-  const auto unit = size_of_unit(time, kTimeUnits);
+  auto unit = size_of_unit(time, kTimeUnits);
+  if (time.unit_s() > 0.0 && time.unit() == v1::TimeColumn::SECOND) unit = time.unit_s();
+  if (time.unit_s() > 0.0 && time.unit() != v1::TimeColumn::SECOND) {
+    place.at("unit_s").fail("gives the unit a second time; remove it, or unit");
+  }
   if (!unit) {
     place.at("unit").fail(
         "is not a unit of time. Write unit: SECOND, MILLISECOND, MICROSECOND or NANOSECOND");
@@ -65,15 +69,16 @@ void read_time(const v1::TimeColumn& time, const TextLocator& place, RecordingFo
 
 /// Fields of the columns of encoders that measure one quantity.
 struct EncoderFields {
-  const char *column, *offset, *counts;
+  const char *column, *offset, *counts, *unit_size;
   double whole;  ///< quantity that has these counts [rad or m]
   std::span<const ColumnUnit> units;
   const char* unit_words;
 };
 
-constexpr EncoderFields kEncoderFields[] = {
-    {"angle", "offset_rad", "counts_per_turn", kTurn, kAngleUnits, "RADIAN, DEGREE, COUNT or TURN"},
-    {"position", "offset_m", "counts_per_m", 1.0, kPositionUnits, "METER, MILLIMETER or COUNT"}};
+constexpr EncoderFields kEncoderFields[] = {{"angle", "offset_rad", "counts_per_turn", "unit_rad",
+                                             kTurn, kAngleUnits, "RADIAN, DEGREE, COUNT or TURN"},
+                                            {"position", "offset_m", "counts_per_m", "unit_m", 1.0,
+                                             kPositionUnits, "METER, MILLIMETER or COUNT"}};
 
 void require_column(const Message& source, const TextLocator& place) {
   if (get_field_text(source, "column").empty())
@@ -109,10 +114,16 @@ int find_column(const v1::RecordingFormat& source, const std::string& joint, con
 /// Returns the size of the unit of an encoder's column [rad or m].
 double unit_of_encoder(const EncoderFields& fields, const Message& source, const v1::Encoder& facts,
                        const TextLocator& place) {
+  const double given = get_field_number(source, fields.unit_size);
+  const std::string unit = get_field_enumerator(source, "unit");
+  if (given > 0.0 && unit == "UNIT_UNSPECIFIED") return given;
+  if (given > 0.0) {
+    place.at(fields.unit_size).fail("gives the unit a second time; remove it, or unit");
+  }
   if (const auto size = size_of_unit(source, fields.units)) return *size;
-  if (get_field_enumerator(source, "unit") != "COUNT") {
-    place.fail("column \"" + get_field_text(source, "column") +
-               "\" has no unit; write unit: " + fields.unit_words);
+  if (unit != "COUNT") {
+    place.fail("column \"" + get_field_text(source, "column") + "\" has no unit; write unit: " +
+               fields.unit_words + ", or " + fields.unit_size + " for another unit");
   }
   const double counts = get_field_number(facts, fields.counts);
   if (!(counts > 0.0)) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <utility>
 #include <vector>
 
 namespace service {
@@ -17,11 +18,15 @@ struct ColumnStatistics {
 /// noise is 0 for fewer than four values, and for a column that rises in equal steps (up to
 /// rounding).
 ///
-/// The noise is estimated from third differences, which are small for a smooth motion. White noise
-/// of standard deviation σ gives third differences of standard deviation √20 σ. This standard
-/// deviation is estimated by the median magnitude divided by 0.6745, which is robust against
-/// outliers.
+/// The noise is estimated from third differences, which are small for a smooth motion, divided by
+/// their standard deviation for white noise of standard deviation 1 (√20 without missing values).
+/// The standard deviation of these quotients is estimated by the median magnitude divided by
+/// 0.6745, which is robust against outliers.
 ColumnStatistics compute_column_statistics(const std::vector<double>& values);
+
+/// Returns the smallest and the largest value of a column. Values in up to five successive rows
+/// that enlarge the range by more than a factor of 3 are taken for false readings.
+std::pair<double, double> find_range_without_spikes(const std::vector<double>& values);
 
 /// Returns the median of numbers, for an even count the upper of the two middle numbers. NaN marks
 /// a missing value. Returns NaN if there are no numbers.

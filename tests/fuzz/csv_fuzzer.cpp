@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proto/text/csv_table.hpp"
+#include "proto/text/table/csv_table.hpp"
 #include "service/recordings/csv_recording.hpp"
 #include "tests/fuzz/refusal.hpp"
 

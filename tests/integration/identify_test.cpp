@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/text/csv_table.hpp"
+#include "proto/text/table/csv_table.hpp"
 #include "tests/integration/child_process.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"

@@ -1,11 +1,13 @@
-#include "proto/text/csv_table.hpp"
+#include "proto/text/table/csv_table.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <string>
 
+#include "proto/text/table/table_cells.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace proto {
@@ -104,6 +106,50 @@ TEST(CsvTable, RefusesWithPlaceCauseAndRemedy) {
   expect_parts(refusal_of("t,x\n0,inf\n"), {"f.csv:2:2", "not a finite number"});
   expect_parts(refusal_of("t,x\n0,1\n1\n"), {"f.csv:3", "1 cells, the header 2"});
   expect_parts(refusal_of(std::string("t,x\n\0,1\n", 8)), {"f.csv", "not a text file"});
+}
+
+// A column that cannot be read must not hide the others.
+TEST(CsvTable, ReadsEachColumnByItself) {
+  const CsvColumns table = read_csv_columns(
+      "f.csv", "t,word,late,x,x,gap,\n0,a,1,1,1,1,\n1,b,?,2,2,,\n2,c,no,3,3,3,\n3,d,4,4,4,4,\n");
+  const auto column = [&](const std::string& name) {
+    return *std::ranges::find(table.columns, name, &CsvColumn::name);
+  };
+  EXPECT_EQ(column("t").values, (std::vector<double>{0, 1, 2, 3}));
+  EXPECT_TRUE(column("word").values.empty());
+  EXPECT_EQ(column("word").fault, "");
+  EXPECT_TRUE(column("late").values.empty());
+  expect_parts(column("late").fault, {"f.csv:4:3", "\"no\" is not a finite number"});
+  expect_parts(column("x").fault, {"f.csv:1: two columns have the name \"x\""});
+  ASSERT_EQ(column("gap").values.size(), 4U);
+  EXPECT_TRUE(std::isnan(column("gap").values[1]));
+  EXPECT_EQ(table.columns.size(), 6U);
+}
+
+TEST(CsvTable, RefusesRowsOfAnotherLengthInEachColumn) {
+  const CsvColumns table = read_csv_columns("f.csv", "t,x\n0,1\n1\n2,3\n");
+  for (const CsvColumn& column : table.columns) {
+    EXPECT_TRUE(column.values.empty());
+    expect_parts(column.fault, {"f.csv:3", "1 cells, the header 2"});
+  }
+}
+
+// A fault in a last line that the end of the file cuts off does not close its column.
+TEST(CsvTable, LeavesOutACutLineInEachColumn) {
+  for (const CsvColumn& column : read_csv_columns("f.csv", "t,x\n0,1\n1,2\n2,3e").columns) {
+    EXPECT_EQ(column.values.size(), 2U) << column.fault;
+  }
+}
+
+// A file of 90 MB in one line, or of rows of 100 000 cells, took minutes.
+TEST(CsvTable, LimitsTheNumberOfColumns) {
+  std::string row = "1";
+  for (std::size_t k = 1; k < kTableColumnsMax; ++k) row += ",1";
+  const std::string rows = row + "\n" + row + "\n" + row + "\n";
+  EXPECT_EQ(read_csv_columns("f.csv", rows).columns.size(), kTableColumnsMax);
+  const std::string more = row + ",1\n" + row + ",1\n" + row + ",1\n";
+  expect_parts(refusal([&] { (void)read_csv_columns("f.csv", more); }),
+               {"f.csv", "more than 10000 cells", "save only the signals"});
 }
 
 // Random bytes and random damage to a good file give either a table of the right shape or a

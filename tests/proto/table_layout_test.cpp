@@ -1,12 +1,12 @@
-#include "proto/text/table_layout.hpp"
+#include "proto/text/table/table_layout.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 
-#include "proto/text/csv_table.hpp"
-#include "proto/text/table_cells.hpp"
+#include "proto/text/table/csv_table.hpp"
+#include "proto/text/table/table_cells.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace proto {
@@ -79,6 +79,17 @@ TEST(TableLayout, RefusesAmbiguousCommas) {
   expect_parts(refusal([] { (void)parse_csv("f.csv", "t,x\n0,0,1,5\n0,1,1,6\n", {{"t"}}); }),
                {"f.csv:2: no column \"t\"", "line 1 has 2 cells, but the rows have 4",
                 "with decimal commas", "semicolons"});
+}
+
+// Beside decimal commas, "69.101" can be 69101. Each column is read by itself, but not its commas.
+TEST(TableLayout, RefusesAmbiguousPointsBesideDecimalCommas) {
+  const CsvColumns table =
+      read_csv_columns("f.csv", "t;n;x\n0,5;69.101;0.5\n1.000,5;70.202;1.25\n");
+  ASSERT_EQ(table.columns.size(), 3U);
+  EXPECT_EQ(table.columns[0].values, (Values{0.5, 1000.5}));
+  EXPECT_TRUE(table.columns[1].values.empty());
+  expect_parts(table.columns[1].fault, {"f.csv:2:2", "\"69.101\"", "decimals or thousands"});
+  EXPECT_EQ(table.columns[2].values, (Values{0.5, 1.25}));
 }
 
 TEST(TableLayout, RefusesOneColumnOfDecimalCommas) {
@@ -214,11 +225,46 @@ TEST(TableCells, ReadDatesInSeconds) {
   EXPECT_DOUBLE_EQ(number("2024-03-05 10:00:00,25Z"), kMarch5 + 36000.25);
   EXPECT_DOUBLE_EQ(number("2024/03/05 10:00:00+01:00"), kMarch5 + 32400.0);
   EXPECT_DOUBLE_EQ(number("\"05.03.2024 10:00:00\""), kMarch5 + 36000.0);
+  EXPECT_DOUBLE_EQ(number("05-Mar-2024 10:00:00.25"), kMarch5 + 36000.25);  // MATLAB
+  EXPECT_DOUBLE_EQ(number("20240305T100000.25Z"), kMarch5 + 36000.25);
+  EXPECT_DOUBLE_EQ(number("2024-03-05 10:00:00 PM"), kMarch5 + 79200.0);
+  EXPECT_DOUBLE_EQ(number("12:00:01 AM"), 1.0);
+  EXPECT_DOUBLE_EQ(number("12:00:01 PM"), 43201.0);
   EXPECT_DOUBLE_EQ(number("23:59:59.5"), 86399.5);
-  for (const char* bad : {"2024-02-30 10:00:00", "24:00:00", "10:60:00", "10:00", "10:00:00 AM",
-                          "03/05/2024 10:00:00", "2024-03-05T10:00:00+", "::", "1,2,3", "1,"}) {
+  for (const char* bad : {"2024-02-30 10:00:00", "24:00:00", "10:60:00", "10:00", "13:00:00 AM",
+                          "20241305T100000", "05-Mai-2024 10:00:00", "03/05/2024 10:00:00",
+                          "2024-03-05T10:00:00+", "::", "1,2,3", "1,"}) {
     EXPECT_EQ(number(bad), -1.0) << bad;
   }
+}
+
+// Spreadsheets group digits, Fortran writes "D" before the exponent, and word processors replace
+// the minus sign.
+TEST(TableCells, ReadNumbersOfOtherPrograms) {
+  for (const auto& [cell, value] : {std::pair("69'101", 69101.0),
+                                    {"1\u202F069\u00A0101", -1.0},  // two separators
+                                    {"1\u202F069\u202F101", 1069101.0},
+                                    {"-69\u2019101.5", -69101.5},
+                                    {"1.069.101", 1069101.0},
+                                    {"1,069,101", 1069101.0},
+                                    {"1.234,5", 1234.5},
+                                    {"1,234.5", 1234.5},
+                                    {"\u22120.25", -0.25},
+                                    {"2.5D-03", 0.0025},
+                                    {"0x19a5", 6565.0},
+                                    {"1.2.3", -1.0},
+                                    {"1'23", -1.0},
+                                    {"1234'567", -1.0},
+                                    {"1.234.5", -1.0},
+                                    {"0x", -1.0},
+                                    {"0x1g", -1.0},
+                                    {"\u2212", -1.0},
+                                    {"d", -1.0}}) {
+    const std::optional<CellNumber> number = parse_cell(cell);
+    EXPECT_DOUBLE_EQ(number ? number->value : -1.0, value) << cell;
+  }
+  EXPECT_EQ(parse_cell("1.234,5")->notation, CellNotation::kDecimalComma);
+  EXPECT_EQ(parse_cell("1,234.5")->notation, CellNotation::kDecimalPoint);
 }
 
 // pandas and MATLAB write durations with words.

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "proto/text/csv_table.hpp"
+#include "proto/text/table/csv_table.hpp"
 #include "proto/text/files.hpp"
 #include "service/recordings/csv_recording.hpp"
 

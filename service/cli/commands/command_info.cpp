@@ -299,10 +299,13 @@ void print_columns(const std::string& path, const std::string& topic) {
   }
   std::cout << path << ": " << row_count << " rows\n\n" << format_table(rows, kStatisticsRight);
   if (!recording.others.empty()) {
-    std::cout << "\nOther arrays:\n";
-    for (const std::string& other : recording.others) std::cout << "  " << other << '\n';
+    std::cout << "\nNot columns:\n";
+    for (const auto& [name, reason] : recording.others) {
+      std::cout << "  \"" << name << "\" " << reason << '\n';
+    }
   }
-  for (const std::string& note : {recording.layout, recording.fault}) {
+  for (const std::string& note :
+       {recording.layout, recording.others.empty() ? recording.fault : std::string()}) {
     if (!note.empty()) std::cout << "note: " << note << '\n';
   }
   std::cout << "\nAdd --rig FILE to show the rate, gaps and segments, too.\n";

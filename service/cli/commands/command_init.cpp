@@ -238,14 +238,15 @@ void add_options(CLI::App& command, InitOptions& options) {
   texts("--columns", columns.names, "Names of all columns of a text file without header line",
         "COLUMN");
   text("--time", columns.time, "Time column", "COLUMN");
-  text("--time-unit", columns.time_unit, "s, ms, us or ns", "UNIT");
+  text("--time-unit", columns.time_unit,
+       "s, ms, us, ns, min, h, d or 100ns, or the length of a unit in seconds", "UNIT");
   add_option(command, "--rate", columns.rate, "HZ", "Samples per second if there is no time column")
       ->check(proto::positive_number());
   texts("--angle", columns.angles, "Column of each joint's angle, in order", "COLUMN");
-  text("--angle-unit", columns.angle_unit, "rad, deg, turn or count", "UNIT");
+  text("--angle-unit", columns.angle_unit, "rad, deg, turn, count, mrad, gon or arcmin", "UNIT");
   text("--position", columns.position, "Cart and cart-pole: column of the cart's position",
        "COLUMN");
-  text("--position-unit", columns.position_unit, "m, mm or count", "UNIT");
+  text("--position-unit", columns.position_unit, "m, mm, cm, in, um or count", "UNIT");
   command.add_flag("--absolute", options.absolute,
                    "Angles of all links after the first are measured from the vertical");
   texts("--zero", columns.zeros,

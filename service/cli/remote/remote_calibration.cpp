@@ -10,7 +10,7 @@
 #include "proto/stream/service_limits.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/printable.hpp"
-#include "proto/text/text_encoding.hpp"
+#include "proto/text/table/text_encoding.hpp"
 #include "service/cli/page_files.hpp"
 #include "service/cli/remote/job_follower.hpp"
 #include "service/cli/rig_files.hpp"

@@ -175,7 +175,9 @@ RecordingColumns read_array_columns(const std::string& path) {
   for (const ArrayFile::Array& array : file->arrays()) {
     if (length_of(array) != length || signals_in(array) == 0 ||
         found.columns.size() + signals_in(array) > proto::kArraysMax) {
-      found.others.push_back("\"" + array.name + "\" (" + array.size_text() + ")");
+      found.others.push_back({array.name, "has the size " + array.size_text() +
+                                              ", but most arrays have " + std::to_string(length) +
+                                              " values"});
       continue;
     }
     // The name within a group is enough if no other group has it.
@@ -197,6 +199,7 @@ RecordingColumns read_array_columns(const std::string& path) {
                                 [](const NamedColumn& each) { return each.name != "axis1"; });
   const std::string omissions = describe_omissions(*file);
   if (!omissions.empty()) found.fault = path + ": " + omissions;
+  for (const auto& [name, reason] : file->omissions()) found.others.push_back({name, reason});
   return found;
 }
 

@@ -12,7 +12,7 @@
 #include "proto/recording/export/export_mat.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_rules.hpp"
-#include "proto/text/csv_table.hpp"
+#include "proto/text/table/csv_table.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/recordings/formats/recording_formats.hpp"
 

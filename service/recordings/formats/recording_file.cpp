@@ -10,7 +10,7 @@
 #include "proto/recording/mcap/mcap_reader.hpp"
 #include "proto/recording/sqlite_bag.hpp"
 #include "proto/recording/topics.hpp"
-#include "proto/text/csv_table.hpp"
+#include "proto/text/table/csv_table.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/recordings/formats/recording_formats.hpp"
@@ -86,26 +86,13 @@ std::string beginning_of(const std::string& path) {
 }
 
 RecordingColumns csv_columns(const std::string& path, const std::vector<std::string>& names) {
-  const std::string text = proto::read_file(path, proto::kTableSizeMax);
-  RecordingColumns found;
-  const proto::CsvHeader header = proto::parse_csv_header(path, text, names);
-  found.layout = header.layout;
-  found.stamp_count = header.stamp_count;
-  for (const std::string& name : header.names) {
-    if (name.empty()) continue;  // an empty column after the last separator
-    try {
-      auto table = proto::read_csv(path, text, {{name, proto::MissingCells::kAllowed}}, names);
-      proto::require_no_fault(table);
-      // The numbers may add to what the header shows about the layout.
-      if (table.layout.size() > found.layout.size()) found.layout = table.layout;
-      found.columns.push_back({name, std::move(table.values[0])});
-    } catch (const proto::TextColumnError&) {
-      found.columns.push_back({name, {}});
-      found.texts.push_back(name);
-    } catch (const proto::InputError& error) {
-      found.columns.push_back({name, {}, error.what()});
-      if (found.fault.empty()) found.fault = error.what();
-    }
+  proto::CsvColumns table =
+      proto::read_csv_columns(path, proto::read_file(path, proto::kTableSizeMax), names);
+  RecordingColumns found{.stamp_count = table.stamp_count, .layout = table.layout};
+  for (proto::CsvColumn& column : table.columns) {
+    if (column.values.empty() && column.fault.empty()) found.texts.push_back(column.name);
+    if (found.fault.empty()) found.fault = column.fault;
+    found.columns.push_back({column.name, std::move(column.values), column.fault});
   }
   return found;
 }

@@ -51,7 +51,12 @@ struct RecordingColumns {
   std::vector<NamedColumn> columns;
   std::size_t stamp_count = 0;  ///< the first columns are time stamps in two columns of the file
   std::vector<std::string> texts = {};   ///< names of text columns
-  std::vector<std::string> others = {};  ///< arrays of another length, with their sizes
+  /// Content that is not a column: arrays of another length, or without real numbers.
+  struct Other {
+    std::string name;
+    std::string reason;  ///< why it is not a column
+  };
+  std::vector<Other> others = {};
   std::string fault = {};                ///< why a column could not be read; empty if all could
   std::string layout = {};               ///< what was assumed about a text file; empty: plain CSV
 };

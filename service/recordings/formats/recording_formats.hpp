@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "proto/recording/recording_reader.hpp"
-#include "proto/text/csv_table.hpp"
+#include "proto/text/table/csv_table.hpp"
 #include "service/recordings/csv_recording.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/rig/rig_file.hpp"

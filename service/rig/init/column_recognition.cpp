@@ -5,8 +5,10 @@
 #include <cmath>
 #include <ranges>
 #include <set>
+#include <tuple>
 #include <utility>
 
+#include "proto/text/input_error.hpp"
 #include "service/recordings/burst_clock.hpp"
 #include "service/recordings/counter_wrap.hpp"
 #include "service/recordings/formats/recording_file.hpp"
@@ -23,13 +25,13 @@ constexpr double kCountsMost = 1e6;     // per turn or metre
 constexpr double kAboutZero = 0.35;     // [rad]: an angle this close to 0 or π is taken as 0 or π
 constexpr double kStepShare = 0.05;     // least share of changes by one quantum; fewer: digits
 constexpr double kLattice = 0.05;       // [quantum]: tolerance of changes as whole multiples
-constexpr double kFastest = 2e4, kSlowest = 5.0;  // plausible sampling rates [Hz]
-constexpr double kSmallSwing = 0.8;               // [rad]: amplitude up to which a swing is small
+constexpr double kSmallSwing = 0.8;     // [rad]: amplitude up to which a swing is small
 constexpr int kSwingsLeast = 3;
 // Least range of a column that moves. White noise alone ranges over ten standard deviations.
 constexpr double kNoisesMoved = 12.0, kQuantaMoved = 5.0;
-constexpr double kEpochMin = 1e9, kEpochMax = 4.1e9;  // [s] since 1970: the years 2001 to 2099
-constexpr double kDistinctTimes = 0.1;  // least share of rows in which a time stamp changes
+// Least share of rows in which a time stamp changes; fewer: a slow counter. Rows that arrive in a
+// burst may have one time stamp.
+constexpr double kDistinctTimes = 0.01;
 
 using Words = std::set<std::string>;
 
@@ -39,22 +41,12 @@ bool has(const ColumnProfile& column, const Words& words) {
 
 const Words kTimeWords = {"t",     "time",    "timestamp", "stamp",  "zeit",
                           "clock", "elapsed", "seconds",   "millis", "micros"};
-const Words kSecondWords = {"s", "sec", "secs", "second", "seconds"};
-const Words kMillisecondWords = {"ms", "msec", "millis", "millisecond", "milliseconds"};
-const Words kMicrosecondWords = {"us", "usec", "micros", "microsecond", "microseconds"};
-const Words kNanosecondWords = {"ns",         "nsec",        "nanosec", "nanos",
-                                "nanosecond", "nanoseconds"};
 const Words kReceiptWords = {"receive", "received", "receipt", "recv",    "rx",  "arrival",
                              "log",     "bag",      "rosbag",  "publish", "host"};
 const Words kAngleWords = {"theta", "phi",      "psi",   "alpha",  "beta",     "q",     "angle",
                            "ang",   "pos",      "arm",   "pend",   "pendulum", "pole",  "pivot",
                            "joint", "position", "crank", "rocker", "link",     "hinge", "winkel"};
-const Words kRadian = {"rad", "radian", "radians"};
-const Words kDegreeWords = {"deg", "degree", "degrees"};
-const Words kTurn = {"turn", "turns", "rev", "revs"};
-const Words kCount = {"count", "counts", "cnt", "tick", "ticks", "inc", "enc", "encoder"};
-const Words kMetre = {"m", "meter", "metre"};
-const Words kMillimetre = {"mm"};
+const Words kClockWords = {"cycle", "cycles", "tick", "ticks", "count", "counts"};
 const Words kPositionWords = {"x", "rail", "cart", "slide", "slider", "position", "pos"};
 const Words kRateWords = {"vel",   "velocity", "speed",  "rate",         "omega",  "w",
                           "dot",   "gyro",     "dq",     "qd",           "dtheta", "acc",
@@ -65,33 +57,6 @@ const Words kCommandWords = {"u",       "cmd",   "command", "control", "input", 
                              "voltage", "tau",   "torque",  "current", "pwm",   "duty",
                              "force",   "motor", "effort",  "eff"};
 const Words kSegmentWords = {"segment", "seg", "run", "trial", "piece"};
-
-/// Splits a column's name into lower-case words, at non-alphanumeric characters and before a
-/// capital that follows a lower-case letter. Removes trailing digits of each word.
-std::vector<std::string> words_of(const std::string& name) {
-  std::vector<std::string> words(1);
-  char last = ' ';
-  std::string text = name;
-  for (const auto& [sign, word] : {std::pair("°", " deg "), {"µ", "u"}, {"μ", "u"}}) {
-    const std::size_t at = text.find(sign);
-    if (at != std::string::npos) text.replace(at, std::string_view(sign).size(), word);
-  }
-  for (const char c : text) {
-    const auto u = static_cast<unsigned char>(c);
-    const bool letter = std::isalnum(u) != 0;
-    const bool hump = std::isupper(u) != 0 && std::islower(static_cast<unsigned char>(last)) != 0;
-    if ((!letter || hump) && !words.back().empty()) words.emplace_back();
-    if (letter) words.back() += static_cast<char>(std::tolower(u));
-    last = c;
-  }
-  for (std::string& word : words) {
-    while (!word.empty() && std::isdigit(static_cast<unsigned char>(word.back())) != 0) {
-      word.pop_back();
-    }
-  }
-  std::erase(words, "");
-  return words;
-}
 
 std::vector<double> changes_of(const std::vector<double>& values) {
   std::vector<double> changes;
@@ -130,18 +95,25 @@ double quantum_of(const std::vector<double>& values) {
 
 /// Returns whether a name consists of a unit of time alone, such as "ms" or "[us]".
 bool is_time_unit(const ColumnProfile& column) {
-  if (column.words.size() != 1) return false;
-  return has(column, kSecondWords) || has(column, kMillisecondWords) ||
-         has(column, kMicrosecondWords) || has(column, kNanosecondWords);
+  return column.words.size() == 1 && find_time_unit(column.name).has_value();
+}
+
+bool has_angle_unit(const ColumnProfile& column) {
+  const auto unit = find_reading_unit(column.name);
+  return unit && !is_length_unit(*unit) && *unit != ReadingUnit::kCount;
+}
+
+bool has_length_unit(const ColumnProfile& column) {
+  const auto unit = find_reading_unit(column.name);
+  return unit && is_length_unit(*unit);
 }
 
 ColumnProfile look_at(const std::string& name, const std::vector<double>& values) {
   ColumnProfile look{name, words_of(name), values};
   if (has(look, kTimeWords) || is_time_unit(look)) unwrap_time_counter(look.values);
   const ColumnStatistics statistics = compute_column_statistics(look.values);
-  look.low = statistics.low;
-  look.high = statistics.high;
-  look.constant = !(statistics.high > statistics.low);
+  std::tie(look.low, look.high) = find_range_without_spikes(look.values);
+  look.constant = !(look.high > look.low);
   look.rising = !look.constant && std::ranges::is_sorted(look.values);
   look.whole =
       std::ranges::all_of(values, [](double x) { return std::isnan(x) || x == std::round(x); });
@@ -154,8 +126,7 @@ ColumnProfile look_at(const std::string& name, const std::vector<double>& values
 bool is_rate(const ColumnProfile& column) {
   if (has(column, kRateWords)) return true;
   // "theta_rad_s", "deg/s"
-  const bool angle = has(column, kRadian) || has(column, kDegreeWords) || has(column, kMetre);
-  return angle && has(column, {"s", "sec", "per"});
+  return (has_angle_unit(column) || has_length_unit(column)) && has(column, {"s", "sec", "per"});
 }
 
 /// Returns whether a turn has the quantization steps of an incremental encoder: four per line.
@@ -167,27 +138,32 @@ bool has_whole_lines(double quantum, double turn) {
   return lines < kLinesMax && std::abs(lines - std::round(lines)) < kTolerance;
 }
 
+/// Returns whether a column has the name and the whole numbers of segments.
+bool is_segment(const ColumnProfile& column) {
+  return !column.words.empty() && kSegmentWords.contains(column.words.front()) && column.whole;
+}
+
 /// Returns whether a column may be a reading: free, changing, and not known to be something else.
 bool may_be_reading(const ColumnProfile& column) {
   if (!column.role.empty() || column.values.empty() || column.constant || is_rate(column)) {
     return false;
   }
-  return !has(column, kWantedWords) && !has(column, kTimeWords) && !has(column, kSegmentWords) &&
+  return !has(column, kWantedWords) && !has(column, kTimeWords) && !is_segment(column) &&
          !has(column, kCommandWords);
 }
 
 int name_score(const ColumnProfile& column, bool position) {
   int score = 0;
   if (position) {
-    score += has(column, kMetre) || has(column, kMillimetre) ? 4 : 0;
+    score += has_length_unit(column) ? 4 : 0;
     score += has(column, kPositionWords) ? 2 : 0;
-    score -= has(column, kRadian) || has(column, kDegreeWords) ? 4 : 0;
+    score -= has_angle_unit(column) ? 4 : 0;
     return score > 0 ? score : -1;
   }
   score += has(column, kAngleWords) ? 2 : 0;
-  score += has(column, kRadian) || has(column, kDegreeWords) || has(column, kTurn) ? 3 : 0;
-  score += has(column, kCount) ? 2 : 0;
-  score -= has(column, kMetre) || has(column, kMillimetre) ? 6 : 0;
+  score += has_angle_unit(column) ? 3 : 0;
+  score += find_reading_unit(column.name) == ReadingUnit::kCount ? 2 : 0;
+  score -= has_length_unit(column) ? 6 : 0;
   return score > 0 ? score : -1;
 }
 
@@ -200,6 +176,14 @@ int reading_score(const ColumnProfile& column, bool position) {
 int time_score(const ColumnProfile& column) {
   if (!has(column, kTimeWords)) return column.rising && is_time_unit(column) ? 1 : 0;
   return 2 + (has(column, {"header"}) ? 1 : 0) - (has(column, kReceiptWords) ? 1 : 0);
+}
+
+/// Returns whether the values of a column are successive whole numbers.
+bool counts_rows(const ColumnProfile& column) {
+  const auto& values = column.values;
+  return column.whole && values.size() > 1 &&
+         std::ranges::adjacent_find(values, [](double a, double b) { return b - a != 1.0; }) ==
+             values.end();
 }
 
 /// Mean and range of a span of consecutive values.
@@ -237,15 +221,25 @@ std::vector<ColumnProfile> read_column_profiles(const std::string& path,
                                             : look_at(column.name, column.values));
     columns.back().fault = column.fault;
   }
+  for (const auto& [name, reason] : recording.others) {
+    columns.push_back({name, words_of(name), {}});
+    columns.back().fault = path + ": \"" + name + "\" " + reason;
+  }
   return columns;
 }
 
-std::string describe_step_back(const std::vector<ColumnProfile>& columns) {
+std::string describe_missing_time(const std::vector<ColumnProfile>& columns) {
   for (const ColumnProfile& column : columns) {
     const auto back = std::ranges::adjacent_find(column.values, std::ranges::greater{});
     if (!has_time_name(column) || back == column.values.end()) continue;
     return "column \"" + column.name + "\" steps back from " + format_number(*back, 12) + " to " +
            format_number(*(back + 1), 12) + "; sort the rows by it, or remove this row";
+  }
+  for (const ColumnProfile& column : columns) {
+    if (!counts_rows(column)) continue;
+    return "no time column found. Column \"" + column.name +
+           "\" counts rows, or a time in a unit that its name does not contain. Give --rate HZ, or "
+           "--time and --time-unit";
   }
   return "";
 }
@@ -262,7 +256,10 @@ const ColumnProfile* find_time_column(const std::vector<ColumnProfile>& columns)
   // A time column without a time name must be the first that rises.
   const auto first = std::ranges::find_if(
       columns, [](const ColumnProfile& each) { return each.rising && each.role.empty(); });
-  if (first == columns.end() || has(*first, kCount)) return nullptr;
+  if (first == columns.end() || counts_rows(*first) ||
+      find_reading_unit(first->name) == ReadingUnit::kCount) {
+    return nullptr;
+  }
   const std::vector<double> changes = changes_of(first->values);
   const double usual = median(changes);
   const bool even = changes.size() + 1 == first->values.size() &&
@@ -271,23 +268,17 @@ const ColumnProfile* find_time_column(const std::vector<ColumnProfile>& columns)
 }
 
 TimeUnit guess_time_unit(const ColumnProfile& column) {
-  if (has(column, kNanosecondWords)) return TimeUnit::kNanosecond;
-  if (has(column, kMicrosecondWords)) return TimeUnit::kMicrosecond;
-  if (has(column, kMillisecondWords)) return TimeUnit::kMillisecond;
-  if (has(column, kSecondWords)) return TimeUnit::kSecond;
-  constexpr std::pair<TimeUnit, double> kUnits[] = {{TimeUnit::kSecond, 1.0},
-                                                    {TimeUnit::kMillisecond, 1e3},
-                                                    {TimeUnit::kMicrosecond, 1e6},
-                                                    {TimeUnit::kNanosecond, 1e9}};
+  if (const auto unit = find_time_unit(column.name)) return *unit;
   const double step = mean_time_step(column.values);
-  TimeUnit found = TimeUnit::kSecond;
-  for (const auto& [unit, per_second] : kUnits | std::views::reverse) {
-    if (!(step <= per_second / kSlowest && step >= per_second / kFastest)) continue;
-    const double epoch = column.low / per_second;
-    if (epoch >= kEpochMin && epoch <= kEpochMax) return unit;
-    found = unit;  // the largest plausible one
+  if (const auto unit = find_date_unit(column.low, step)) return *unit;
+  std::string unknown = describe_unknown_unit(column.name, "--time-unit");
+  if (unknown.empty() && has(column, kClockWords)) {
+    unknown =
+        "column \"" + column.name +
+        "\" counts a clock of unknown rate. Give the length of a count as --time-unit SECONDS";
   }
-  return found;
+  if (!unknown.empty()) throw proto::InputError(unknown);
+  return find_plausible_time_unit(step);
 }
 
 std::vector<const ColumnProfile*> find_encoder_columns(const std::vector<ColumnProfile>& columns,
@@ -342,7 +333,7 @@ const ColumnProfile* find_command_column(const std::vector<ColumnProfile>& colum
     if (!column.role.empty() || column.values.empty() || column.constant || is_rate(column)) {
       continue;
     }
-    if (has(column, kTimeWords) || has(column, kRadian) || has(column, kDegreeWords)) continue;
+    if (has(column, kTimeWords) || has_angle_unit(column)) continue;
     int score = has(column, kCommandWords) ? 4 : 0;
     score += has(column, {"measured", "meas", "act", "actual"}) ? 1 : 0;
     score -= has(column, kWantedWords) ? 2 : 0;
@@ -353,23 +344,30 @@ const ColumnProfile* find_command_column(const std::vector<ColumnProfile>& colum
   return best;
 }
 
-std::string guess_command_unit(const ColumnProfile& column) {
-  if (has(column, {"v", "volt", "volts", "voltage"})) return "V";
-  if (has(column, {"a", "amp", "amps", "current"})) return "A";
-  if (has(column, {"nm", "torque", "tau"})) return "N·m";
-  if (has(column, {"n", "force"})) return "N";
+CommandUnit guess_command_unit(const ColumnProfile& column) {
+  const auto unit = find_command_unit(column.name);
+  if (unit && unit->unit != "duty") return *unit;
+  if (has(column, {"v", "volt", "volts", "voltage"})) return {"V"};
+  if (has(column, {"a", "amp", "amps", "current"})) return {"A"};
+  if (has(column, {"nm", "torque", "tau"})) return {"N·m"};
+  if (has(column, {"n", "force"})) return {"N"};
   if (has(column, {"pwm", "duty"})) {
-    return std::max(std::abs(column.low), std::abs(column.high)) <= 1.0 ? "duty" : "1";
+    return {std::max(std::abs(column.low), std::abs(column.high)) <= 1.0 ? "duty" : "1"};
   }
-  if (has(column, kEffortWords)) return has(column, kPositionWords) ? "N" : "N·m";
-  return "V";
+  if (has(column, kEffortWords)) return {has(column, kPositionWords) ? "N" : "N·m"};
+  return {"V"};
+}
+
+bool has_command_unit(const ColumnProfile& column) {
+  return find_command_unit(column.name) ||
+         has(column, {"v", "volt", "volts", "voltage", "a", "amp", "amps", "current", "nm",
+                      "torque", "tau", "n", "force", "pwm", "duty", "effort", "eff"});
 }
 
 const ColumnProfile* find_segment_column(const std::vector<ColumnProfile>& columns) {
   for (const ColumnProfile& column : columns) {
-    const bool named = !column.words.empty() && kSegmentWords.contains(column.words.front());
     const bool is_free = column.role.empty();
-    if (is_free && named && column.whole && !column.values.empty() && !column.constant) {
+    if (is_free && is_segment(column) && !column.values.empty() && !column.constant) {
       return &column;
     }
   }
@@ -397,23 +395,27 @@ std::string describe_unused_column(const ColumnProfile& column) {
 }
 
 bool has_unit_name(const ColumnProfile& column) {
-  return has(column, kRadian) || has(column, kDegreeWords) || has(column, kTurn) ||
-         has(column, kCount) || has(column, kMetre) || has(column, kMillimetre);
+  return find_reading_unit(column.name).has_value();
 }
 
 ReadingUnit guess_reading_unit(const ColumnProfile& column, bool position) {
-  if (position) {
-    if (has(column, kMillimetre)) return ReadingUnit::kMillimetre;
-    if (has(column, kMetre)) return ReadingUnit::kMetre;
-    if (column.whole && column.high - column.low > kCountsLeast) return ReadingUnit::kCount;
-    return column.high - column.low > kDegreesLeast ? ReadingUnit::kMillimetre
-                                                    : ReadingUnit::kMetre;
+  const char* const option = position ? "--position-unit" : "--angle-unit";
+  if (const std::string unknown = describe_unknown_unit(column.name, option); !unknown.empty()) {
+    throw proto::InputError(unknown);
   }
-  if (has(column, kRadian)) return ReadingUnit::kRadian;
-  if (has(column, kDegreeWords)) return ReadingUnit::kDegree;
-  if (has(column, kTurn)) return ReadingUnit::kTurn;
+  const auto named = find_reading_unit(column.name);
   const double range = column.high - column.low;
-  if (column.whole && (has(column, kCount) || range > kCountsLeast)) return ReadingUnit::kCount;
+  const bool is_count = column.whole && (named == ReadingUnit::kCount || range > kCountsLeast);
+  if (named && *named != ReadingUnit::kCount) {
+    if (is_length_unit(*named) == position) return *named;
+    throw proto::InputError("column \"" + column.name + "\" is in " + reading_unit_name(*named) +
+                            ", which is not a unit of " + (position ? "a position" : "an angle") +
+                            ". Give another column, or " + option);
+  }
+  if (is_count) return ReadingUnit::kCount;
+  if (position) {
+    return range > kDegreesLeast ? ReadingUnit::kMillimetre : ReadingUnit::kMetre;
+  }
   const bool fits_degrees = has_whole_lines(column.quantum, 360.0);
   const bool fits_radians = has_whole_lines(column.quantum, kTwoPi);
   if (fits_degrees != fits_radians) {
@@ -422,15 +424,9 @@ ReadingUnit guess_reading_unit(const ColumnProfile& column, bool position) {
   return range > kDegreesLeast ? ReadingUnit::kDegree : ReadingUnit::kRadian;
 }
 
-double reading_unit_size(ReadingUnit unit, double counts) {
-  if (unit == ReadingUnit::kCount) return counts > 0.0 ? kTwoPi / counts : 0.0;
-  constexpr double kSizes[] = {1.0, M_PI / 180.0, kTwoPi, 0.0, 1.0, 1e-3};  // by ReadingUnit
-  return kSizes[static_cast<std::size_t>(unit)];
-}
-
 std::optional<double> guess_encoder_counts(const ColumnProfile& column, ReadingUnit unit) {
   if (unit == ReadingUnit::kCount || !(column.quantum > 0.0)) return std::nullopt;
-  const bool length = unit == ReadingUnit::kMetre || unit == ReadingUnit::kMillimetre;
+  const bool length = is_length_unit(unit);
   const double quantum = column.quantum * reading_unit_size(unit, 0.0);
   const double counts = std::round((length ? 1.0 : kTwoPi) / quantum);
   if (counts < 10.0 || counts > kCountsMost) return std::nullopt;

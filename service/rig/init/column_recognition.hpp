@@ -13,13 +13,13 @@ struct ColumnProfile {
   std::string name;
   std::vector<std::string> words;  ///< words of the name in lower case, without trailing digits
   std::vector<double> values;      ///< NaN: missing; empty if some cells are not numbers
-  double low = 0.0, high = 0.0;
+  double low = 0.0, high = 0.0;    ///< without false readings of a few rows
   bool constant = true;
-  bool moves = false;     ///< true if values change by much more than their noise and quantization
-  bool rising = false;    ///< true if values never decrease and are not constant
-  bool whole = false;     ///< true if all values are integers
-  double quantum = 0.0;   ///< quantization step; 0: not quantized
-  std::string role = {};  ///< what the column is used for; empty: not used yet
+  bool moves = false;      ///< true if values change by much more than their noise and quantization
+  bool rising = false;     ///< true if values never decrease and are not constant
+  bool whole = false;      ///< true if all values are integers
+  double quantum = 0.0;    ///< quantization step; 0: not quantized
+  std::string role = {};   ///< what the column is used for; empty: not used yet
   std::string fault = {};  ///< why the column cannot be read; empty if it can
 };
 
@@ -40,8 +40,9 @@ std::vector<ColumnProfile> read_column_profiles(const std::string& path,
 /// nullptr if there is none. A header stamp is preferred to the time of receipt.
 const ColumnProfile* find_time_column(const std::vector<ColumnProfile>& columns);
 
-/// Guesses the unit of a time column from its name, otherwise from the present epoch (time since
-/// 1970), otherwise from plausible sampling rates.
+/// Guesses the unit of a time column from its name, otherwise from dates in the years 2001 to 2099,
+/// otherwise from plausible sampling rates.
+/// @throws proto::InputError for a name with an unknown unit, or with that of a counter
 TimeUnit guess_time_unit(const ColumnProfile& column);
 
 /// Returns the encoder columns for the measured joints of a rig, in the order of the joints.
@@ -59,9 +60,9 @@ bool has_time_name(const ColumnProfile& column);
 /// Returns whether the name of a column contains a unit of angle or length.
 bool has_unit_name(const ColumnProfile& column);
 
-/// Returns the first decrease of a column that has the name of a time, as text for a message; empty
-/// if there is none.
-std::string describe_step_back(const std::vector<ColumnProfile>& columns);
+/// Returns why there is no time column, as text for a message: the first decrease of a column that
+/// has the name of a time, or a column that counts rows; empty if neither is found.
+std::string describe_missing_time(const std::vector<ColumnProfile>& columns);
 
 /// Returns whether the name of a column is that of an encoder's readings.
 /// @param position  true for a prismatic joint, false for a revolute joint
@@ -72,7 +73,9 @@ std::string describe_unused_column(const ColumnProfile& column);
 
 /// Guesses the unit of a motor command from the name of its column. The guess is "duty" only if all
 /// values are between -1 and 1.
-std::string guess_command_unit(const ColumnProfile& column);
+CommandUnit guess_command_unit(const ColumnProfile& column);
+/// Returns whether the name of a command's column contains its unit.
+bool has_command_unit(const ColumnProfile& column);
 
 /// Returns the column with segment numbers, named "segment", "run" or "trial"; nullptr if there is
 /// none.
@@ -80,6 +83,7 @@ const ColumnProfile* find_segment_column(const std::vector<ColumnProfile>& colum
 
 /// Guesses the unit of an encoder column from its name, otherwise from the range of its values.
 /// @param position  true for a prismatic joint, false for a revolute joint
+/// @throws proto::InputError for a name with an unknown unit, or with one of the other quantity
 ReadingUnit guess_reading_unit(const ColumnProfile& column, bool position);
 
 /// Guesses the counts per turn or metre of an encoder from the quantization step of its readings;
@@ -98,9 +102,5 @@ double guess_hanging_reading(const ColumnProfile& column, ReadingUnit unit, bool
 /// @param period  sampling period [s]
 std::optional<double> estimate_swing_frequency(const ColumnProfile& column, ReadingUnit unit,
                                                double rest, double period);
-
-/// Returns the size of one unit of encoder readings, in rad or m. One count is one turn divided by
-/// `counts`.
-double reading_unit_size(ReadingUnit unit, double counts);
 
 }  // namespace service

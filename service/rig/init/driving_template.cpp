@@ -26,8 +26,8 @@ std::string make_driving_template(const RigAnswers& answers,
     counts += fmt::format("# Write {}: ? in the encoder of \"{}\".\n",
                           slides ? "counts_per_m" : "counts_per_turn", encoders[k]);
   }
-  const std::string joint = measured_joint_names(
-      answers.kind, static_cast<int>(answers.links.size()))[0];
+  const std::string joint =
+      measured_joint_names(answers.kind, static_cast<int>(answers.links.size()))[0];
   const bool slides = measures_cart_position(answers.kind, 0);
   std::string text = "\n# End stops of joint \"" + joint + "\", if it has any: replace each ? [" +
                      (slides ? "m" : "rad") +

@@ -6,31 +6,6 @@
 namespace service {
 namespace {
 
-/// Unit of a column, with its name on the command line and in rig files.
-template <typename Value>
-struct NamedUnit {
-  Value value;
-  const char *name, *field;
-};
-
-constexpr NamedUnit<ReadingUnit> kReadingUnits[] = {
-    {ReadingUnit::kRadian, "rad", "RADIAN"}, {ReadingUnit::kDegree, "deg", "DEGREE"},
-    {ReadingUnit::kTurn, "turn", "TURN"},    {ReadingUnit::kCount, "count", "COUNT"},
-    {ReadingUnit::kMetre, "m", "METER"},     {ReadingUnit::kMillimetre, "mm", "MILLIMETER"}};
-constexpr NamedUnit<TimeUnit> kTimeUnits[] = {{TimeUnit::kSecond, "s", "SECOND"},
-                                              {TimeUnit::kMillisecond, "ms", "MILLISECOND"},
-                                              {TimeUnit::kMicrosecond, "us", "MICROSECOND"},
-                                              {TimeUnit::kNanosecond, "ns", "NANOSECOND"}};
-
-template <typename Value, std::size_t n>
-Value parse(const NamedUnit<Value> (&units)[n], const std::string& text, const char* what) {
-  for (const NamedUnit<Value>& unit : units) {
-    if (text == unit.name) return unit.value;
-  }
-  throw proto::InputError("\"" + text + "\" is not a valid " + what + ". Use one of " +
-                          join_items(units, &NamedUnit<Value>::name));
-}
-
 const RigKindDescription& row_of(RigKind kind) {
   return supported_rig_kinds()[static_cast<std::size_t>(kind)];
 }
@@ -84,30 +59,6 @@ RigKind parse_rig_kind(const std::string& text) {
 }
 
 const char* rig_kind_name(RigKind kind) { return row_of(kind).name; }
-
-ReadingUnit parse_reading_unit(const std::string& text) {
-  return parse(kReadingUnits, text, "unit of a reading");
-}
-
-const char* reading_unit_name(ReadingUnit unit) {
-  return kReadingUnits[static_cast<std::size_t>(unit)].name;
-}
-
-const char* reading_unit_field(ReadingUnit unit) {
-  return kReadingUnits[static_cast<std::size_t>(unit)].field;
-}
-
-TimeUnit parse_time_unit(const std::string& text) {
-  return parse(kTimeUnits, text, "unit of time");
-}
-
-const char* time_unit_name(TimeUnit unit) {
-  return kTimeUnits[static_cast<std::size_t>(unit)].name;
-}
-
-const char* time_unit_field(TimeUnit unit) {
-  return kTimeUnits[static_cast<std::size_t>(unit)].field;
-}
 
 std::vector<std::string> link_names(RigKind kind, int chain) {
   return names_or_chain(row_of(kind).links, "link", kind, chain);

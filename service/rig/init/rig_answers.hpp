@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "service/rig/init/column_units.hpp"
+
 namespace service {
 
 /// Kind of mechanism for which `rigcal init` can write a rig file.
@@ -26,21 +28,6 @@ const std::vector<RigKindDescription>& supported_rig_kinds();
 /// @throws proto::InputError, listing the kinds, for an unknown name
 RigKind parse_rig_kind(const std::string& text);
 const char* rig_kind_name(RigKind kind);
-
-/// Unit of an encoder column, for angles or for positions of prismatic joints.
-enum class ReadingUnit { kRadian, kDegree, kTurn, kCount, kMetre, kMillimetre };
-/// Parses the name of a unit of encoder readings, e.g. "deg".
-/// @throws proto::InputError, listing the units, for an unknown name
-ReadingUnit parse_reading_unit(const std::string& text);
-const char* reading_unit_name(ReadingUnit unit);
-/// Returns the name of a unit in rig files, e.g. "DEGREE".
-const char* reading_unit_field(ReadingUnit unit);
-
-enum class TimeUnit { kSecond, kMillisecond, kMicrosecond, kNanosecond };
-TimeUnit parse_time_unit(const std::string& text);
-const char* time_unit_name(TimeUnit unit);
-/// Returns the name of a unit in rig files, e.g. "MILLISECOND".
-const char* time_unit_field(TimeUnit unit);
 
 /// Properties of a link that the user knows. The rig file gets assumed values, marked by comments,
 /// for unknown properties.
@@ -64,6 +51,7 @@ struct EncoderAnswer {
 struct MotorAnswer {
   std::string column;      ///< name of the command's column; empty: unknown
   std::string unit = "V";  ///< unit of the command
+  double scale = 1.0;      ///< size of the column's unit [unit]
 };
 
 /// Use of a column of a recording.
@@ -83,10 +71,10 @@ struct RigAnswers {
   double axis_tilt = 0.0;       ///< of planar rigs: tilt of the joint axes from horizontal [rad]
   double gravity = 9.81;        ///< [m/s²]
   std::optional<double> swing;  ///< frequency of small oscillations in a recording [Hz]
-  std::optional<double> command_max;  ///< largest magnitude of the command in a recording
+  std::optional<double> command_max;  ///< largest magnitude of the command in a recording [unit]
   std::string source;                 ///< path of the analysed recording; empty: no recording
   std::string time_column;            ///< name of the time column; empty: no time column
-  TimeUnit time_unit = TimeUnit::kSecond;
+  TimeUnit time_unit = {};
   double rate = 0.0;                    ///< sampling rate if there is no time column [Hz]
   std::vector<EncoderAnswer> readings;  ///< in the order of measured_joint_names
   bool absolute = false;  ///< true if a link's angle is relative to the vertical, false if relative

@@ -51,9 +51,9 @@ std::string reading_text(const RigAnswers& answers, std::size_t k) {
 
 void show_columns(Interview& interview, const RigAnswers& answers) {
   const auto names = measured_joint_names(answers.kind, static_cast<int>(answers.links.size()));
-  interview.say("time: " + (answers.time_column.empty() ? format_number(answers.rate) + " Hz"
-                                                        : answers.time_column + " in " +
-                                                              time_unit_name(answers.time_unit)));
+  interview.say("time: " + (answers.time_column.empty()
+                                ? format_number(answers.rate) + " Hz"
+                                : answers.time_column + " in " + answers.time_unit.name));
   for (std::size_t k = 0; k < answers.readings.size(); ++k) {
     interview.say("joint " + names[k] + ": " + reading_text(answers, k));
   }
@@ -97,11 +97,10 @@ void ask_choice(Interview& interview, const std::vector<ColumnProfile>& columns,
         }));
   }
   choice.angle_unit = interview.ask_until_valid<std::string>(
-      "unit of the angles: rad, deg, turn or count",
+      "unit of the angles: rad, deg, turn, count, mrad, gon or arcmin",
       answers.readings.empty() ? "rad" : reading_unit_name(answers.readings.back().unit),
       [](const std::string& text) {
-        const ReadingUnit unit = parse_reading_unit(text);
-        if (unit == ReadingUnit::kMetre || unit == ReadingUnit::kMillimetre) {
+        if (is_length_unit(parse_reading_unit(text))) {
           throw proto::InputError("\"" + text + "\" is not a unit of an angle");
         }
         return text;

@@ -1,10 +1,14 @@
 #include "service/rig/init/rig_proposal.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <ranges>
 #include <set>
+#include <span>
+#include <utility>
 
 #include "proto/text/input_error.hpp"
 #include "service/recordings/burst_clock.hpp"
@@ -14,11 +18,6 @@
 namespace service {
 namespace {
 
-double seconds_of(TimeUnit unit) {
-  constexpr double kSeconds[] = {1.0, 1e-3, 1e-6, 1e-9};  // by TimeUnit
-  return kSeconds[static_cast<std::size_t>(unit)];
-}
-
 /// Sets the answers about a recording's columns from the user's choice and from the columns.
 class Proposer {
  public:
@@ -27,6 +26,9 @@ class Proposer {
       : columns_(columns), choice_(choice), answers_(answers) {}
 
   void propose() {
+    if (choice_.no_motor && !(choice_.command.empty() && choice_.command_unit.empty())) {
+      throw proto::InputError("--no-motor excludes --command and --command-unit; omit one of them");
+    }
     const int chain = static_cast<int>(answers_.links.size());
     names_ = measured_joint_names(answers_.kind, chain);
     claim_choices();
@@ -72,7 +74,7 @@ class Proposer {
   /// Gives the columns that the user has chosen their roles, before columns are guessed.
   void claim_choices() {
     claim(choice_.time, "time");
-    if (!choice_.no_motor) claim(choice_.command, "command");
+    claim(choice_.command, "command");
     claim(choice_.segment, "segment number");
     claim(choice_.position, "position");
     for (std::size_t k = 0; k < choice_.angles.size(); ++k) {
@@ -92,8 +94,8 @@ class Proposer {
     const ColumnProfile* const column =
         choice_.time.empty() ? find_time_column(columns_) : named_numbers(choice_.time);
     if (column == nullptr && choice_.time.empty() && !columns_.empty()) {
-      if (const std::string step = describe_step_back(columns_); !step.empty()) {
-        throw proto::InputError(answers_.source + ": " + step);
+      if (const std::string why = describe_missing_time(columns_); !why.empty()) {
+        throw proto::InputError(answers_.source + ": " + why);
       }
       throw proto::InputError(
           answers_.source + ": no time column found (columns: " + list_column_names(columns_) +
@@ -103,11 +105,12 @@ class Proposer {
     answers_.time_column = column != nullptr      ? column->name
                            : choice_.time.empty() ? "t_s"
                                                   : choice_.time;
-    if (column != nullptr) answers_.time_unit = guess_time_unit(*column);
-    if (!choice_.time_unit.empty()) answers_.time_unit = parse_time_unit(choice_.time_unit);
-    if (column != nullptr) {
-      period_ = mean_time_step(column->values) * seconds_of(answers_.time_unit);
+    if (!choice_.time_unit.empty()) {
+      answers_.time_unit = parse_time_unit(choice_.time_unit);
+    } else if (column != nullptr) {
+      answers_.time_unit = guess_time_unit(*column);
     }
+    if (column != nullptr) period_ = mean_time_step(column->values) * answers_.time_unit.size;
   }
 
   std::vector<const ColumnProfile*> found_readings(int chain) const {
@@ -129,10 +132,13 @@ class Proposer {
   void take_readings(int chain) {
     const std::vector<const ColumnProfile*> found = found_readings(chain);
     const std::size_t angles = names_.size() - (has_cart(answers_.kind) ? 1 : 0);
-    if (choice_.angles.size() > angles) {
-      throw proto::InputError("--angle: given " + std::to_string(choice_.angles.size()) +
+    for (const auto& [option, given] : {std::pair("--angle", choice_.angles.size()),
+                                        {"--counts", choice_.counts.size()},
+                                        {"--zero", choice_.zeros.size()}}) {
+      if (given <= angles) continue;
+      throw proto::InputError(std::string(option) + ": given " + std::to_string(given) +
                               " times, but a " + rig_kind_name(answers_.kind) + " has " +
-                              std::to_string(angles));
+                              std::to_string(angles) + (angles == 1 ? " angle" : " angles"));
     }
     std::size_t hanging = 0;
     for (std::size_t k = 0; k < names_.size(); ++k) {
@@ -161,8 +167,11 @@ class Proposer {
     for (const ColumnProfile& column : columns_) {
       if (!column.fault.empty()) faults.insert(column.fault);
     }
+    constexpr int kFaultsMax = 10;
     std::string text;
-    for (const std::string& fault : faults) text += ". Not readable: " + fault;
+    for (const std::string& fault : faults | std::views::take(kFaultsMax)) {
+      text += ". Not readable: " + fault;
+    }
     return text;
   }
 
@@ -179,35 +188,43 @@ class Proposer {
           angle < choice_.angles.size() ? choice_.angles[angle] : "theta_" + names_[k] + "_rad";
     }
     reading.unit = position ? ReadingUnit::kMetre : ReadingUnit::kRadian;
-    if (column != nullptr) reading.unit = guess_reading_unit(*column, position);
     const std::string& unit = position ? choice_.position_unit : choice_.angle_unit;
-    if (!unit.empty()) reading.unit = parse_reading_unit(unit);
-    const bool length =
-        reading.unit == ReadingUnit::kMetre || reading.unit == ReadingUnit::kMillimetre;
-    if (reading.unit != ReadingUnit::kCount && length != position) {
+    if (!unit.empty()) {
+      reading.unit = parse_reading_unit(unit);
+    } else if (column != nullptr) {
+      reading.unit = guess_reading_unit(*column, position);
+    }
+    if (reading.unit != ReadingUnit::kCount && is_length_unit(reading.unit) != position) {
       throw proto::InputError("\"" + unit + "\" is not a unit of " +
                               (position ? "a position" : "an angle"));
     }
     take_counts(position, angle, column, reading);
-    std::optional<ColumnProfile> unwrapped;
-    if (column != nullptr && reading.unit == ReadingUnit::kCount) {
+    ColumnProfile look = column != nullptr ? *column : ColumnProfile{};
+    const double turn = position ? 0.0 : turn_in(reading);
+    if (reading.unit == ReadingUnit::kCount) {
       const double whole = reading.counts.value_or(0.0);
-      const double modulus = CounterJumps(column->values).find_modulus(whole);
+      const double modulus = CounterJumps(look.values).find_modulus(whole);
       // Angles modulo a turn are unwrapped without a modulus in the rig file.
-      if (modulus > 0.0 && (position || modulus != whole)) {
-        reading.counts_modulo = modulus;
-        unwrapped = *column;
-        unwrap_counter(modulus, unwrapped->values);
-        column = &*unwrapped;
-      }
+      if (modulus > 0.0 && (position || modulus != whole)) reading.counts_modulo = modulus;
+      if (modulus > 0.0) unwrap_counter(modulus, look.values);
+    } else if (turn > 0.0 && look.high - look.low <= turn * (1.0 + 1e-6)) {
+      unwrap_counter(turn, look.values);
     }
     reading.allow_missing =
         column != nullptr &&
         std::ranges::any_of(column->values, [](double value) { return std::isnan(value); });
     const auto& inverted = choice_.inverted;
     reading.inverted = std::ranges::find(inverted, reading.column) != inverted.end();
-    if (can_joint_hang(answers_.kind, k)) take_rest(hanging++, column, reading);
+    if (can_joint_hang(answers_.kind, k)) {
+      take_rest(hanging++, column != nullptr ? &look : nullptr, reading);
+    }
     return reading;
+  }
+
+  /// Returns a turn in the unit of a reading; 0 if unknown.
+  static double turn_in(const EncoderAnswer& reading) {
+    const double size = reading_unit_size(reading.unit, reading.counts.value_or(0.0));
+    return size > 0.0 ? 2.0 * M_PI / size : 0.0;
   }
 
   /// Returns the counts per turn that the user gave for an angle; 0 if unknown.
@@ -268,12 +285,32 @@ class Proposer {
                                              : choice_.command;
     if (column != nullptr) {
       claim(column->name, "command");
-      motor.unit = guess_command_unit(*column);
-      answers_.command_max = std::max(std::abs(column->low), std::abs(column->high));
-      if (!(*answers_.command_max > 0.0)) answers_.command_max.reset();
+      const CommandUnit unit = guess_command_unit(*column);
+      motor.unit = unit.unit;
+      motor.scale = unit.scale;
     }
-    if (!choice_.command_unit.empty()) motor.unit = choice_.command_unit;
+    if (!choice_.command_unit.empty()) {
+      motor.unit = parse_command_unit(choice_.command_unit);
+      motor.scale = 1.0;
+    }
+    if (column != nullptr) {
+      const double most = motor.scale * std::max(std::abs(column->low), std::abs(column->high));
+      if (most > 0.0) answers_.command_max = most;
+      if (motor.unit == "duty" && most > 1.0) {
+        throw proto::InputError("column \"" + column->name + "\" reaches " + format_number(most) +
+                                ", but a duty is from -1 to 1. Give --command-unit 1 for a number "
+                                "without a unit, or divide the column by its largest value");
+      }
+    }
     answers_.motor = motor;
+  }
+
+  /// Returns the unit of a command; "duty", which has a meaning, in any case.
+  static std::string parse_command_unit(const std::string& text) {
+    std::string lower = text;
+    std::ranges::transform(lower, lower.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return lower == "duty" ? lower : text;
   }
 
   void take_segments() {
@@ -292,8 +329,18 @@ class Proposer {
         continue;
       }
       use.reason = reason_of(column);
-      if (use.use == "time") use.use += std::string(" in ") + time_unit_name(answers_.time_unit);
-      if (use.use == "command") use.use += " in " + answers_.motor->unit;
+      if (use.use == "time") {
+        use.use += " in " + answers_.time_unit.name;
+        const bool is_known = !choice_.time_unit.empty() || find_time_unit(column.name);
+        if (!is_known) use.reason += "; unit from its values";
+      }
+      if (use.use == "command") {
+        const MotorAnswer& motor = *answers_.motor;
+        use.use +=
+            " in " + (motor.scale == 1.0 ? "" : format_number(motor.scale) + " ") + motor.unit;
+        const bool is_known = !choice_.command_unit.empty() || has_command_unit(column);
+        if (!is_known) use.reason += "; unit assumed, see --command-unit";
+      }
       const auto reading =
           std::ranges::find(answers_.readings, column.name, &EncoderAnswer::column);
       if (reading == answers_.readings.end()) continue;
@@ -357,7 +404,12 @@ void propose_columns(const std::vector<ColumnProfile>& columns, const ColumnChoi
 }
 
 std::string list_column_names(const std::vector<ColumnProfile>& columns) {
-  return join_items(columns, &ColumnProfile::name);
+  constexpr std::size_t kNamesMax = 30;
+  const auto shown = std::span(columns).first(std::min(columns.size(), kNamesMax));
+  const std::string more = columns.size() > kNamesMax
+                               ? " and " + std::to_string(columns.size() - kNamesMax) + " more"
+                               : "";
+  return join_items(shown, &ColumnProfile::name) + more;
 }
 
 }  // namespace service

@@ -19,8 +19,8 @@ struct ColumnChoice {
   std::string time_unit, angle_unit, position_unit, command_unit;
   /// Encoder counts per turn: one value for all, or one per angle; 0: unknown.
   std::vector<double> counts;
-  double counts_per_m = 0.0;   ///< encoder counts per metre; 0: unknown
-  double rate = 0.0;           ///< sampling rate of a recording without time stamps [Hz]
+  double counts_per_m = 0.0;  ///< encoder counts per metre; 0: unknown
+  double rate = 0.0;          ///< sampling rate of a recording without time stamps [Hz]
   bool no_motor = false;
 };
 

@@ -448,16 +448,16 @@ name: "{}"
     std::string text = "# Columns of a CSV recording.\nrecording {\n  time { ";
     text += answers_.time_column.empty() ? "rate_hz: " + number(answers_.rate)
                                          : "column: " + quoted(answers_.time_column);
-    if (answers_.time_unit != TimeUnit::kSecond) {
-      text += std::string(" unit: ") + time_unit_field(answers_.time_unit);
-    }
+    if (answers_.time_unit != TimeUnit{}) text += " " + time_unit_field(answers_.time_unit);
     text += " }\n";
     for (std::size_t k = 0; k < answers_.readings.size(); ++k) {
       if (!answers_.readings[k].column.empty()) text += reading_text(names[k], k);
     }
     if (answers_.motor && !answers_.motor->column.empty()) {
+      const double scale = answers_.motor->scale;
       text += "  control { joint: " + quoted(joints_[0]) +
-              " column: " + quoted(answers_.motor->column) + " }\n";
+              " column: " + quoted(answers_.motor->column) +
+              (scale == 1.0 ? "" : " scale: " + number(scale)) + " }\n";
     }
     const std::string& segment = answers_.segment_column;
     if (!segment.empty()) text += "  segment_column: " + quoted(segment) + "\n";
@@ -482,7 +482,7 @@ name: "{}"
     if (reading.allow_missing) more += " allow_missing: true";
     if (rest != 0.0) more += " offset_rad: " + format_number(-rest, 16);
     return with_comment(
-        fmt::format("  {} {{ joint: {} column: {} unit: {}{} }}", position ? "position" : "angle",
+        fmt::format("  {} {{ joint: {} column: {} {}{} }}", position ? "position" : "angle",
                     quoted(name), quoted(reading.column), reading_unit_field(reading.unit), more),
         rest == 0.0 ? ""
         : upright   ? "reads a half turn when hanging"

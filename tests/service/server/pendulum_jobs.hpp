@@ -6,7 +6,7 @@
 #include <string>
 
 #include "proto/recording/convert.hpp"
-#include "proto/text/csv_table.hpp"
+#include "proto/text/table/csv_table.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/service/server/service_process.hpp"
 

@@ -32,6 +32,7 @@ struct ColumnRequest {
 /// A row or a cell of a table that cannot be read. All values of the row are then NaN.
 struct CsvFault {
   int row = 0;
+  int request = -1;      ///< column of the cell; −1: the whole row
   std::string message;   ///< "FILE:LINE:FIELD: what; what to do"
   bool is_text = false;  ///< the cell is a word in the first row
 };
@@ -64,7 +65,20 @@ struct CsvTable {
 struct CsvHeader {
   std::vector<std::string> names;
   std::size_t stamp_count = 0;  ///< the first names are of time stamps in two columns (TableLayout)
-  std::string layout;  ///< what was assumed about the file, for a note; empty: plain CSV
+};
+
+/// A column of a text table, read independently of the other columns.
+struct CsvColumn {
+  std::string name;
+  std::vector<double> values;  ///< one per row, finite or NaN; empty for a column that is not read
+  std::string fault = {};      ///< why it is not read; empty for a column that is read, or of text
+};
+
+/// All columns of a text table.
+struct CsvColumns {
+  std::vector<CsvColumn> columns;
+  std::size_t stamp_count = 0;  ///< the first columns are time stamps in two columns (TableLayout)
+  std::string layout;           ///< what was assumed about the file, for a note; empty: plain CSV
 };
 
 /// Returns the column names of a text table. The layout of the file is found from its rows
@@ -73,12 +87,6 @@ struct CsvHeader {
 /// @throws InputError for an empty file or a file that is not text
 CsvHeader parse_csv_header(const std::string& path, std::string_view text,
                            const std::vector<std::string>& names = {});
-
-/// Error for a column that must be numeric but begins with a word.
-class TextColumnError : public InputError {
- public:
-  using InputError::InputError;
-};
 
 /// Reads the requested columns of a text table and lists the faults of its rows. Other columns may
 /// hold anything; blank lines and comments are ignored. A last line that the end of the file cuts
@@ -91,8 +99,14 @@ CsvTable read_csv(const std::string& path, std::string_view text,
                   const std::vector<ColumnRequest>& requests,
                   const std::vector<std::string>& names = {});
 
-/// Throws the first fault of a table, if it has one: InputError for a row of the wrong length or a
-/// cell without a finite number, TextColumnError for a column that begins with a word.
+/// Reads all columns of a text table. A column with a cell that is not a number has a fault, which
+/// does not affect the other columns.
+/// @param names  names of the columns if the file has no header line; empty: "1", "2" and so on
+/// @throws InputError for a file without rows
+CsvColumns read_csv_columns(const std::string& path, std::string_view text,
+                            const std::vector<std::string>& names = {});
+
+/// Throws InputError for the first fault of a table, if it has one.
 void require_no_fault(const CsvTable& table);
 
 /// Keeps the rows with the given indices, in the given order. Removes all other rows and their

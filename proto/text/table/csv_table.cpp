@@ -1,4 +1,4 @@
-#include "proto/text/csv_table.hpp"
+#include "proto/text/table/csv_table.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -8,9 +8,11 @@
 #include <map>
 #include <optional>
 
-#include "proto/text/table_cells.hpp"
-#include "proto/text/table_layout.hpp"
-#include "proto/text/text_encoding.hpp"
+#include "proto/text/table/comma_meaning.hpp"
+#include "proto/text/table/serial_monitor.hpp"
+#include "proto/text/table/table_cells.hpp"
+#include "proto/text/table/table_layout.hpp"
+#include "proto/text/table/text_encoding.hpp"
 
 namespace proto {
 namespace {
@@ -52,73 +54,12 @@ std::string join_assumptions(const std::vector<std::string>& items) {
   return text;
 }
 
-/// A table in lines of a serial monitor, which writes the time of receipt before each line.
-struct SerialMonitorText {
-  std::string table;       ///< has as many lines as the text
-  std::string assumption;  ///< what became of the times of receipt; empty: no such text
-};
-
-/// Returns whether most of the first lines have a time of receipt.
-bool has_receive_times(std::string_view text) {
-  constexpr int kLinesToCheck = 32;
-  int lines = 0, with_time = 0;
-  for (LineReader reader(text); lines < kLinesToCheck && reader.next();) {
-    if (is_blank_or_comment(reader.line())) continue;
-    ++lines;
-    with_time += end_of_receive_time(reader.line()) != std::string_view::npos ? 1 : 0;
-  }
-  return with_time > 0 && 5 * with_time >= 4 * lines;
-}
-
-/// Returns the rest of a line after the time of receipt; the whole line if there is none.
-std::string_view after_receive_time(std::string_view line) {
-  const std::size_t end = end_of_receive_time(line);
-  return end == std::string_view::npos ? line : trim_blanks(line.substr(end));
-}
-
-/// Returns whether the first of several cells of each line rises: the board sends its own clock.
-bool has_own_clock(std::string_view text) {
-  double last = -std::numeric_limits<double>::infinity();
-  int rises = 0, falls = 0, others = 0;
-  for (LineReader reader(text); reader.next();) {
-    const std::string_view rest = after_receive_time(reader.line());
-    const std::size_t end = rest.find_first_of(",;\t ");
-    const std::optional<CellNumber> first = parse_cell(rest.substr(0, end));
-    if (end == std::string_view::npos || !first || std::isnan(first->value)) {
-      ++others;
-      continue;
-    }
-    ++(first->value > last ? rises : first->value < last ? falls : others);
-    last = first->value;
-  }
-  return rises > others && 100 * falls <= rises;  // a counter may start again
-}
-
-/// Returns the table in a text whose lines have the form "10:11:12.000 -> 48213,703". The times of
-/// receipt, which jitter, are the column "receive_time" if the board does not send its own clock.
-SerialMonitorText convert_serial_monitor(std::string_view text) {
-  if (!has_receive_times(text)) return {};
-  SerialMonitorText found;
-  const bool has_clock = has_own_clock(text);
-  for (LineReader reader(text); reader.next();) {
-    const std::string_view rest = after_receive_time(reader.line());
-    if (!has_clock && !rest.empty() && rest.size() < reader.line().size()) {
-      const std::size_t mark = rest.find_first_of(";\t");
-      const char delimiter = mark != rest.npos ? rest[mark] : rest.find(',') != rest.npos ? ','
-                             : rest.find(' ') != rest.npos                               ? ' '
-                                                                                         : ',';
-      const bool is_row = parse_cell(rest.substr(0, rest.find(delimiter))).has_value();
-      const std::string_view line = trim_blanks(reader.line());
-      found.table += is_row ? line.substr(0, line.find(' ')) : "receive_time";
-      found.table += delimiter;
-    }
-    found.table += rest;
-    if (!reader.is_unfinished()) found.table += '\n';
-  }
-  found.assumption = has_clock
-                         ? "text of a serial monitor, without its times of receipt"
-                         : "text of a serial monitor, with the times of receipt as first column";
-  return found;
+CsvTable make_table(const std::string& path, const TableLayout& layout) {
+  CsvTable table;
+  table.path = path;
+  table.layout = join_assumptions(layout.assumptions);
+  table.header = layout.names;
+  return table;
 }
 
 /// Text of a table with its layout.
@@ -131,8 +72,8 @@ struct LaidOutText {
               const std::vector<std::string>& names)
       : decoded(decode_text(path, contents)),
         monitor(convert_serial_monitor(decoded.text())),
-        layout(find_table_layout(
-            path, monitor.assumption.empty() ? decoded.text() : monitor.table, names)) {
+        layout(find_table_layout(path, monitor.assumption.empty() ? decoded.text() : monitor.table,
+                                 names)) {
     for (const std::string& assumption : {monitor.assumption, decoded.encoding}) {
       if (assumption.empty()) continue;
       layout.assumptions.insert(layout.assumptions.begin(), assumption);
@@ -141,6 +82,10 @@ struct LaidOutText {
   LaidOutText(const LaidOutText&) = delete;
   LaidOutText& operator=(const LaidOutText&) = delete;
 };
+
+std::string describe_equal_names(const std::string& where, const std::string& name) {
+  return where + ": two columns have the name \"" + name + "\"; rename one";
+}
 
 /// Returns the index of a column, or of the whole seconds of a time stamp in two columns.
 int find_field(const std::string& path, const TableLayout& layout, const std::string& name) {
@@ -160,70 +105,36 @@ int find_field(const std::string& path, const TableLayout& layout, const std::st
                                 "; name them in the rig file's recording { columns: ... }"));
   }
   if (std::find(found + 1, layout.names.end(), name) != layout.names.end()) {
-    throw InputError(where + ": two columns have the name \"" + name + "\"; rename one");
+    throw InputError(describe_equal_names(where, name));
   }
   return static_cast<int>(found - begin);
 }
 
-/// Decides what a comma within numbers means, from all numbers that were read.
-class CommaMeaning {
- public:
-  /// Returns why the numbers up to this one are ambiguous; empty if they are not.
-  std::string check(const CellNumber& number, std::string_view cell, int line) {
-    const bool is_point = number.notation == CellNotation::kDecimalPoint;
-    if (!is_point && number.notation != CellNotation::kDecimalComma) return "";
-    std::string& first = is_point ? point_ : comma_;
-    if (first.empty()) {
-      first = "\"" + std::string(unquote_cell(cell).substr(0, 40)) + "\"";
-      (is_point ? point_line_ : comma_line_) = line;
-    }
-    if (!is_point) is_certain_ |= !may_group_thousands(unquote_cell(cell));
-    if (point_.empty() || comma_.empty()) return "";
-    return comma_ + " in line " + std::to_string(comma_line_) + " has a comma, " + point_ +
-           " in line " + std::to_string(point_line_) + " a point: the comma can mark " + kReadings +
-           "; write all numbers with decimal points";
-  }
-
-  /// Returns why the commas are ambiguous after all rows; empty if they are not.
-  std::string check_all() const {
-    if (comma_.empty() || is_certain_) return "";
-    return comma_ + ": the comma can mark " + kReadings + "; write decimal points";
-  }
-
-  bool has_commas() const { return !comma_.empty(); }
-  int comma_line() const { return comma_line_; }
-
- private:
-  static constexpr const char* kReadings = "decimals (1,234 is 1.234) or thousands (1234)";
-
-  /// Returns whether the comma of a number can separate thousands: "1,234" but not "0,123".
-  static bool may_group_thousands(std::string_view cell) {
-    if (cell.front() == '-' || cell.front() == '+') cell.remove_prefix(1);
-    const std::size_t comma = cell.find(',');
-    return comma >= 1 && comma <= 3 && cell.front() != '0' && cell.size() == comma + 4;
-  }
-
-  std::string point_, comma_;  ///< first number with a decimal point, with a comma
-  int point_line_ = 0, comma_line_ = 0;
-  bool is_certain_ = false;  ///< a comma cannot separate thousands
-};
-
 /// Reader of the rows of a text table.
 class RowReader {
  public:
-  RowReader(const LaidOutText& source, const std::vector<ColumnRequest>& requests, CsvTable& table)
+  /// @param is_apart  a column is closed after its first fault, and does not affect others
+  RowReader(const LaidOutText& source, const std::vector<ColumnRequest>& requests, bool is_apart,
+            CsvTable& table)
       : layout_(source.layout),
         requests_(requests),
+        is_apart_(is_apart),
         table_(table),
         numbers_(requests.size()),
         days_(requests.size(), 0.0),
-        missing_at_end_(requests.size(), false) {}
+        missing_at_end_(requests.size(), false),
+        is_closed_(requests.size(), false),
+        commas_(requests.size()) {
+    table_.values.resize(requests.size());
+  }
 
+  /// @throws InputError for a table without rows
   void read() {
     LineReader reader(layout_.rows, layout_.lines_before_rows);
     while (reader.next()) {
       if (is_blank_or_comment(reader.line())) continue;
       settle_missing_cells(false);
+      if (is_apart_ && !close_columns()) break;
       const std::size_t faults = table_.faults.size();
       read_row(reader.line(), reader.number());
       const std::size_t digits = decimals_of(cells_.empty() ? "" : cells_.back());
@@ -233,9 +144,10 @@ class RowReader {
       decimals_min_ = std::min(decimals_min_, digits);
     }
     settle_missing_cells(true);
-    if (const std::string why = commas_.check_all(); !why.empty()) {
-      throw InputError(table_.path + ":" + std::to_string(commas_.comma_line()) + ": " + why);
+    if (table_.lines.empty()) {
+      throw InputError(table_.path + ": has a header but no rows; record something first");
     }
+    check_commas();
     note_numbers();
   }
 
@@ -260,13 +172,17 @@ class RowReader {
     table_.lines.push_back(number);
     const int row = table_.row_count() - 1;
     if (!fits(cells_)) {
-      for (std::vector<double>& values : table_.values) values.push_back(kNaN);
-      add_fault(row, table_.path + ":" + std::to_string(number) + ": the row has " +
-                         std::to_string(cells_.size()) + " cells, the header " +
-                         std::to_string(columns()) + "; correct or remove the row");
+      for (std::size_t i = 0; i < requests_.size(); ++i) {
+        if (!is_closed_[i]) table_.values[i].push_back(kNaN);
+      }
+      add_fault(row, -1,
+                table_.path + ":" + std::to_string(number) + ": the row has " +
+                    std::to_string(cells_.size()) + " cells, the header " +
+                    std::to_string(columns()) + "; correct or remove the row");
       return;
     }
     for (std::size_t i = 0; i < requests_.size(); ++i) {
+      if (is_closed_[i]) continue;
       const std::string_view cell = cells_[static_cast<std::size_t>(table_.fields[i])];
       double value = requests_[i].kind == CellKind::kName ? numbers_[i].number(unquote_cell(cell))
                                                           : read_number(row, i, cell);
@@ -290,11 +206,7 @@ class RowReader {
       missing_at_end_[i] = requests_[i].missing == MissingCells::kAllowedAtTheEnd;
       return kNaN;
     }
-    const int line = table_.lines.back();
-    if (const std::string why = commas_.check(*number, cell, line); !why.empty()) {
-      throw InputError(table_.where(row, static_cast<int>(i)) + ": column \"" + requests_[i].name +
-                       "\": " + why);
-    }
+    commas_[i].add(*number, cell, table_.lines.back(), [&] { return place_of(row, i); });
     has_dates_ |= number->notation == CellNotation::kDate;
     has_durations_ |= number->notation == CellNotation::kDuration;
     if (number->notation != CellNotation::kClock) return number->value;
@@ -309,6 +221,35 @@ class RowReader {
     return time;
   }
 
+  std::string place_of(int row, std::size_t i) const {
+    return table_.where(row, static_cast<int>(i)) + ": column \"" + requests_[i].name + "\"";
+  }
+
+  /// Closes the columns that have a fault. Returns whether any column is still open.
+  bool close_columns() {
+    for (; next_fault_ < table_.faults.size(); ++next_fault_) {
+      const int request = table_.faults[next_fault_].request;
+      if (request < 0) return false;
+      is_closed_[static_cast<std::size_t>(request)] = true;
+    }
+    return std::ranges::count(is_closed_, false) > 0;
+  }
+
+  /// Refuses numbers whose commas are ambiguous: in one column, or in all columns together.
+  void check_commas() {
+    CommaMeaning all;
+    for (const CommaMeaning& each : commas_) all.add(each);
+    has_commas_ = all.has_commas();
+    if (!is_apart_) {
+      if (const std::string why = all.check(); !why.empty()) throw InputError(why);
+      return;
+    }
+    for (std::size_t i = 0; i < commas_.size(); ++i) {
+      const std::string why = commas_[i].check(all.has_decimal_commas());
+      if (!why.empty()) add_fault(0, static_cast<int>(i), why);
+    }
+  }
+
   /// Missing cells that only the last row may have are faults once a row follows.
   void settle_missing_cells(bool is_last_row) {
     for (std::size_t i = 0; i < requests_.size(); ++i) {
@@ -320,7 +261,9 @@ class RowReader {
   void drop_last_row() {
     const int row = table_.row_count() - 1;
     std::erase_if(table_.faults, [&](const CsvFault& fault) { return fault.row == row; });
-    for (std::vector<double>& values : table_.values) values.pop_back();
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      if (!is_closed_[i]) table_.values[i].pop_back();
+    }
     table_.lines.pop_back();
     missing_at_end_.assign(requests_.size(), false);
     table_.layout += std::string(table_.layout.empty() ? "text format: " : ", ") +
@@ -328,38 +271,40 @@ class RowReader {
   }
 
   void add_cell_fault(int row, std::size_t i, std::string_view cell) {
-    const std::string who =
-        table_.where(row, static_cast<int>(i)) + ": column \"" + requests_[i].name + "\": ";
+    const std::string who = place_of(row, i) + ": ";
+    const int request = static_cast<int>(i);
     const std::string_view content = unquote_cell(cell);
     const std::string shown(content.substr(0, 40));
     const std::optional<CellNumber> number = parse_cell(cell);
     if (number && number->notation == CellNotation::kMissing) {
       const bool may_be_allowed = requests_[i].missing == MissingCells::kForbiddenByRigFile;
       return add_fault(
-          row,
+          row, request,
           who + (shown.empty() ? "an empty cell" : "\"" + shown + "\"") +
               " instead of a number; remove the row (it then counts as a gap)" +
               (may_be_allowed ? ", or write allow_missing: true for an angle that was not measured"
                               : ""));
     }
     if (const std::string why = describe_ambiguous_time(cell); !why.empty()) {
-      return add_fault(row, who + why);
+      return add_fault(row, request, who + why);
     }
     if (row == 0 && is_enumeration(content)) {
-      return add_fault(row, who + "holds text, such as \"" + shown + "\"; use a column of numbers",
+      return add_fault(row, request,
+                       who + "holds text, such as \"" + shown + "\"; use a column of numbers",
                        true);
     }
-    add_fault(row, who + "\"" + shown + "\" is not a finite number; correct or remove the row");
+    add_fault(row, request,
+              who + "\"" + shown + "\" is not a finite number; correct or remove the row");
   }
 
-  void add_fault(int row, std::string message, bool is_text = false) {
-    table_.faults.push_back({row, std::move(message), is_text});
+  void add_fault(int row, int request, std::string message, bool is_text = false) {
+    table_.faults.push_back({row, request, std::move(message), is_text});
     if (table_.faults.size() > kFaultsMax) require_no_fault(table_);
   }
 
   void note_numbers() {
     std::vector<std::string> notes;
-    if (commas_.has_commas()) notes.emplace_back("decimal commas");
+    if (has_commas_) notes.emplace_back("decimal commas");
     if (has_dates_) notes.emplace_back("dates in seconds");
     if (has_clocks_) notes.emplace_back("times of day in seconds");
     if (has_durations_) notes.emplace_back("durations in seconds");
@@ -370,13 +315,16 @@ class RowReader {
 
   const TableLayout& layout_;
   const std::vector<ColumnRequest>& requests_;
+  bool is_apart_;
   CsvTable& table_;
   std::vector<NameNumbers> numbers_;
   std::vector<double> days_;          ///< per request: midnights that times of day passed [s]
   std::vector<bool> missing_at_end_;  ///< per request: the current row lacks it
   std::vector<std::string_view> cells_;
-  CommaMeaning commas_;
-  bool has_dates_ = false, has_clocks_ = false, has_durations_ = false;
+  std::vector<bool> is_closed_;       ///< per request: not read any more
+  std::vector<CommaMeaning> commas_;  ///< per request
+  std::size_t next_fault_ = 0;        ///< first fault that close_columns() has not seen
+  bool has_commas_ = false, has_dates_ = false, has_clocks_ = false, has_durations_ = false;
   /// Fewest decimals in the last cell of a row. A last line with fewer decimals is cut off.
   static constexpr int kRowsToCompare = 20;
   std::size_t decimals_min_ = std::numeric_limits<std::size_t>::max();
@@ -395,11 +343,10 @@ std::string CsvTable::where(int row, int request) const {
 
 CsvHeader parse_csv_header(const std::string& path, std::string_view text,
                            const std::vector<std::string>& names) {
-  const LaidOutText source(path, text, names);
-  CsvHeader header{
-      {}, source.layout.stamps.size(), join_assumptions(source.layout.assumptions)};
-  for (const TimeStampColumn& stamp : source.layout.stamps) header.names.push_back(stamp.name);
-  header.names.insert(header.names.end(), source.layout.names.begin(), source.layout.names.end());
+  const TableLayout layout = LaidOutText(path, text, names).layout;
+  CsvHeader header{{}, layout.stamps.size()};
+  for (const TimeStampColumn& stamp : layout.stamps) header.names.push_back(stamp.name);
+  header.names.insert(header.names.end(), layout.names.begin(), layout.names.end());
   return header;
 }
 
@@ -407,29 +354,59 @@ CsvTable read_csv(const std::string& path, std::string_view text,
                   const std::vector<ColumnRequest>& requests,
                   const std::vector<std::string>& names) {
   const LaidOutText source(path, text, names);
-  CsvTable table;
-  table.path = path;
-  table.layout = join_assumptions(source.layout.assumptions);
-  table.header = source.layout.names;
+  CsvTable table = make_table(path, source.layout);
   for (const ColumnRequest& request : requests) {
     table.fields.push_back(find_field(path, source.layout, request.name));
     const auto& stamps = source.layout.stamps;
     const auto stamp = std::ranges::find(stamps, request.name, &TimeStampColumn::name);
     table.nanoseconds.push_back(stamp == stamps.end() ? -1 : stamp->nanoseconds);
   }
-  table.values.resize(requests.size());
-  RowReader(source, requests, table).read();
-  if (table.lines.empty()) {
-    throw InputError(path + ": has a header but no rows; record something first");
-  }
+  RowReader(source, requests, false, table).read();
   return table;
+}
+
+CsvColumns read_csv_columns(const std::string& path, std::string_view text,
+                            const std::vector<std::string>& names) {
+  const LaidOutText source(path, text, names);
+  const TableLayout& layout = source.layout;
+  CsvTable table = make_table(path, layout);
+  std::vector<ColumnRequest> requests;
+  const auto request = [&](const std::string& name, int field, int nanoseconds) {
+    requests.push_back({name, MissingCells::kAllowed});
+    table.fields.push_back(field);
+    table.nanoseconds.push_back(nanoseconds);
+  };
+  for (const TimeStampColumn& stamp : layout.stamps) {
+    request(stamp.name, stamp.seconds, stamp.nanoseconds);
+  }
+  std::map<std::string, int> counts;
+  for (const std::string& name : layout.names) ++counts[name];
+  for (std::size_t k = 0; k < layout.names.size(); ++k) {
+    // A column after the last separator has no name and no cells.
+    if (!layout.names[k].empty()) request(layout.names[k], static_cast<int>(k), -1);
+  }
+  RowReader(source, requests, true, table).read();
+  CsvColumns found{{}, layout.stamps.size(), table.layout};
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    CsvColumn& column = found.columns.emplace_back(CsvColumn{requests[i].name, {}});
+    const auto fault = std::ranges::find_if(table.faults, [&](const CsvFault& each) {
+      return each.request < 0 || each.request == static_cast<int>(i);
+    });
+    if (counts[column.name] > 1) {
+      column.fault =
+          describe_equal_names(path + ":" + std::to_string(layout.header_line), column.name);
+    } else if (fault == table.faults.end()) {
+      column.values = std::move(table.values[i]);
+    } else if (!fault->is_text) {
+      column.fault = fault->message;
+    }
+  }
+  return found;
 }
 
 void require_no_fault(const CsvTable& table) {
   if (table.faults.empty()) return;
-  const CsvFault& first = *std::ranges::min_element(table.faults, {}, &CsvFault::row);
-  if (first.is_text) throw TextColumnError(first.message);
-  throw InputError(first.message);
+  throw InputError(std::ranges::min_element(table.faults, {}, &CsvFault::row)->message);
 }
 
 void keep_rows(const std::vector<std::size_t>& rows, CsvTable& table) {

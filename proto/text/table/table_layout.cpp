@@ -1,4 +1,4 @@
-#include "proto/text/table_layout.hpp"
+#include "proto/text/table/table_layout.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <set>
 
 #include "proto/text/input_error.hpp"
-#include "proto/text/table_cells.hpp"
+#include "proto/text/table/table_cells.hpp"
 
 namespace proto {
 namespace {
@@ -431,6 +431,10 @@ TableLayout find_table_layout(const std::string& path, std::string_view text,
     lines_before = 1;
   }
   const std::vector<Separation> separations = find_separations(table, declared);
+  if (!separations.empty() && separations.front().columns > kTableColumnsMax) {
+    throw InputError(path + ": the rows have more than " + std::to_string(kTableColumnsMax) +
+                     " cells; save only the signals");
+  }
   if (separations.empty()) {
     throw InputError(path + ":1: \"" + std::string(trim_blanks(first.line())) +
                      "\" is not a supported separator; use a comma, semicolon, tab or blank");

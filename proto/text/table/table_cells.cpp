@@ -1,4 +1,4 @@
-#include "proto/text/table_cells.hpp"
+#include "proto/text/table/table_cells.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,6 +6,8 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
+#include <utility>
 
 namespace proto {
 namespace {
@@ -26,8 +28,14 @@ std::size_t end_of_quotes(std::string_view line, std::size_t begin, char delimit
 }
 
 void split_at_blanks(std::string_view line, std::vector<std::string_view>& cells) {
-  for (line = trim_blanks(line); !line.empty(); line = trim_blanks(line)) {
-    std::size_t end = line.front() == '"' ? end_of_quotes(line, 0, ' ') : std::string_view::npos;
+  bool quotes = true;  // until one never closes
+  for (line = trim_blanks(line); !line.empty() && cells.size() <= kTableColumnsMax;
+       line = trim_blanks(line)) {
+    std::size_t end = std::string_view::npos;
+    if (quotes && line.front() == '"') {
+      end = end_of_quotes(line, 0, ' ');
+      quotes = end != std::string_view::npos;
+    }
     if (end == std::string_view::npos) end = std::min(line.find_first_of(kBlanks), line.size());
     cells.push_back(line.substr(0, end));
     line.remove_prefix(end);
@@ -43,9 +51,8 @@ bool is_missing_cell(std::string_view cell) {
   const auto equals = [](char a, char b) {
     return std::tolower(static_cast<unsigned char>(a)) == b;
   };
-  return std::ranges::any_of(kMissing, [&](std::string_view word) {
-    return std::ranges::equal(cell, word, equals);
-  });
+  return std::ranges::any_of(
+      kMissing, [&](std::string_view word) { return std::ranges::equal(cell, word, equals); });
 }
 
 /// Returns a number with a decimal point; nullopt if it is not a finite number.
@@ -77,6 +84,68 @@ std::optional<double> parse_decimal_comma(std::string_view cell) {
   return parse_decimal(text);
 }
 
+/// Returns the length of a separator of digit groups at the start of a text, such as an apostrophe
+/// or a narrow space; 0 if there is none.
+std::size_t group_separator_size(std::string_view text) {
+  constexpr std::string_view kSeparators[] = {"'",      "_",      "\u2019", "\u00A0",
+                                              "\u202F", "\u2009", ".",      ","};
+  for (const std::string_view separator : kSeparators) {
+    if (text.starts_with(separator)) return separator.size();
+  }
+  return 0;
+}
+
+/// Returns a number without the separators between groups of three digits, as in "1'234.5" or
+/// "1.234,5", with the mark of its decimals; nullopt if it has none, or if they are ambiguous.
+std::optional<std::string> remove_group_separators(std::string_view cell) {
+  const auto digits = [](std::string_view text) {
+    return std::min(text.find_first_not_of("0123456789"), text.size());
+  };
+  const std::size_t sign = cell.starts_with('-') || cell.starts_with('+') ? 1 : 0;
+  const std::size_t first = digits(cell.substr(sign));
+  if (first < 1 || first > 3) return std::nullopt;
+  std::string number(cell.substr(0, sign + first));
+  std::string_view rest = cell.substr(sign + first);
+  const std::string_view separator = rest.substr(0, group_separator_size(rest));
+  int groups = 0;
+  while (!separator.empty() && rest.starts_with(separator) &&
+         digits(rest.substr(separator.size())) == 3) {
+    number += rest.substr(separator.size(), 3);
+    rest.remove_prefix(separator.size() + 3);
+    ++groups;
+  }
+  const bool is_mark = separator == "." || separator == ",";
+  const bool has_decimals = rest.starts_with('.') || rest.starts_with(',');
+  const bool is_clear = groups > 1 || (groups == 1 && (!is_mark || has_decimals));
+  if (!is_clear || (is_mark && rest.starts_with(separator))) return std::nullopt;
+  return number + std::string(rest);
+}
+
+/// Returns a number in the notations of other programs: with a minus sign of typography, the
+/// exponents of Fortran, hexadecimal, or with separators between groups of digits.
+std::optional<CellNumber> parse_foreign_number(std::string_view cell) {
+  constexpr std::string_view kMinus = "\u2212";
+  std::string text(cell);
+  if (cell.starts_with(kMinus)) text.replace(0, kMinus.size(), "-");
+  if (text.starts_with("0x") || text.starts_with("0X")) {
+    std::uint32_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [parsed, error] = std::from_chars(text.data() + 2, end, value, 16);
+    if (error != std::errc() || parsed != end) return std::nullopt;
+    return CellNumber{static_cast<double>(value), CellNotation::kWhole};
+  }
+  if (const auto number = remove_group_separators(text)) text = *number;
+  const std::size_t exponent = text.find_first_of("dD");
+  if (exponent != std::string::npos) text[exponent] = 'e';
+  if (text == cell) return std::nullopt;
+  const bool has_point = text.find('.') != std::string::npos;
+  if (const auto value = parse_decimal(text)) {
+    return CellNumber{*value, has_point ? CellNotation::kDecimalPoint : CellNotation::kWhole};
+  }
+  const auto value = parse_decimal_comma(text);
+  return value ? std::optional(CellNumber{*value, CellNotation::kDecimalComma}) : std::nullopt;
+}
+
 /// Reads the parts of a date or a time of day, from left to right.
 class TimeScanner {
  public:
@@ -105,6 +174,17 @@ class TimeScanner {
     return true;
   }
 
+  /// Reads the English abbreviation of a month.
+  bool take_month(int& month) {
+    constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    const std::size_t at =
+        rest_.size() < 3 ? std::string_view::npos : kMonths.find(rest_.substr(0, 3));
+    if (at == std::string_view::npos || at % 3 != 0) return false;
+    month = static_cast<int>(at / 3) + 1;
+    rest_.remove_prefix(3);
+    return true;
+  }
+
   /// Reads a fraction of a second after a decimal point or comma, if there is one.
   bool take_fraction(double& value) {
     if (!take(".,")) return true;
@@ -119,34 +199,51 @@ class TimeScanner {
   std::string_view rest_;
 };
 
-/// Reads "2024-03-05", "2024/03/05" or "05.03.2024" as days since 1970-01-01.
-std::optional<int> take_date(std::string_view text, TimeScanner& scan) {
-  int first = 0, month = 0, last = 0;
-  const bool year_first = text.find('.') != 2;
-  const char* const mark = year_first ? "-/" : ".";
-  if (!scan.take_number(year_first ? 4 : 2, year_first ? 4 : 2, first) || !scan.take(mark) ||
-      !scan.take_number(2, 2, month) || !scan.take(mark) ||
-      !scan.take_number(year_first ? 2 : 4, year_first ? 2 : 4, last)) {
-    return std::nullopt;
-  }
-  const std::chrono::year_month_day date(
-      std::chrono::year(year_first ? first : last),
-      std::chrono::month(static_cast<unsigned>(month)),
-      std::chrono::day(static_cast<unsigned>(year_first ? last : first)));
+/// Returns a date as days since 1970-01-01; nullopt if there is no such date.
+std::optional<int> days_since_epoch(int year, int month, int day) {
+  const std::chrono::year_month_day date(std::chrono::year(year),
+                                         std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day)));
   if (!date.ok()) return std::nullopt;
   return static_cast<int>(std::chrono::sys_days(date).time_since_epoch().count());
 }
 
-/// Reads "hh:mm:ss" with a fraction of a second [s].
+/// Reads "2024-03-05", "2024/03/05", "05.03.2024" or "05-Mar-2024" as days since 1970-01-01.
+std::optional<int> take_date(std::string_view text, TimeScanner& scan) {
+  int first = 0, month = 0, last = 0;
+  const bool year_first = text.find_first_of(".-/") == 4;
+  const char* const mark = year_first ? "-/" : text.find('.') == 2 ? "." : "-";
+  const std::size_t digits = year_first ? 4 : 2;
+  if (!scan.take_number(digits, digits, first) || !scan.take(mark)) return std::nullopt;
+  const bool is_number = year_first || *mark == '.';
+  if (!(is_number ? scan.take_number(2, 2, month) : scan.take_month(month)) || !scan.take(mark) ||
+      !scan.take_number(6 - digits, 6 - digits, last)) {
+    return std::nullopt;
+  }
+  return days_since_epoch(year_first ? first : last, month, year_first ? last : first);
+}
+
+/// Returns a time of day [s]; nullopt if there is no such time.
+std::optional<double> seconds_of_day(int hour, int minute, double second) {
+  if (hour > 23 || minute > 59 || second >= 61.0) return std::nullopt;
+  return 3600.0 * hour + 60.0 * minute + second;
+}
+
+/// Reads "hh:mm:ss" with a fraction of a second, and "AM" or "PM" if it is there [s].
 std::optional<double> take_clock(TimeScanner& scan) {
   int hour = 0, minute = 0, second = 0;
   double fraction = 0.0;
   if (!scan.take_number(1, 2, hour) || !scan.take(":") || !scan.take_number(2, 2, minute) ||
-      !scan.take(":") || !scan.take_number(2, 2, second) || !scan.take_fraction(fraction) ||
-      hour > 23 || minute > 59 || second > 60) {
+      !scan.take(":") || !scan.take_number(2, 2, second) || !scan.take_fraction(fraction)) {
     return std::nullopt;
   }
-  return 3600.0 * hour + 60.0 * minute + second + fraction;
+  for (const auto& [word, offset] : {std::pair(" AM", 0), {" am", 0}, {" PM", 12}, {" pm", 12}}) {
+    if (!scan.take_word(word)) continue;
+    if (hour < 1 || hour > 12) return std::nullopt;
+    hour = hour % 12 + offset;
+    break;
+  }
+  return seconds_of_day(hour, minute, second + fraction);
 }
 
 /// Reads an offset from UTC such as "Z", "+01:00" or "-0330" [s]; 0 if there is none.
@@ -184,6 +281,22 @@ std::optional<CellNumber> parse_days(std::string_view cell) {
   const std::optional<double> clock = take_clock(scan);
   if (!clock || !scan.at_end()) return std::nullopt;
   return CellNumber{kSecondsPerDay * days + *clock, CellNotation::kDuration};
+}
+
+/// Reads the basic form of ISO 8601, "20240305T100000.005Z".
+std::optional<CellNumber> parse_basic_date(std::string_view cell) {
+  TimeScanner scan(cell);
+  int date = 0, clock = 0;
+  double fraction = 0.0;
+  if (!scan.take_number(8, 8, date) || !scan.take("T") || !scan.take_number(6, 6, clock) ||
+      !scan.take_fraction(fraction)) {
+    return std::nullopt;
+  }
+  const auto days = days_since_epoch(date / 10000, date / 100 % 100, date % 100);
+  const auto time = seconds_of_day(clock / 10000, clock / 100 % 100, clock % 100 + fraction);
+  const auto offset = take_offset(scan);
+  if (!days || !time || !offset || !scan.at_end()) return std::nullopt;
+  return CellNumber{kSecondsPerDay * *days + *time - *offset, CellNotation::kDate};
 }
 
 std::optional<CellNumber> parse_time_stamp(std::string_view cell) {
@@ -225,7 +338,8 @@ void split_cells(std::string_view line, char delimiter, std::vector<std::string_
   if (delimiter == ' ') return split_at_blanks(line, cells);
   std::size_t begin = 0;
   bool quotes = line.find('"') != std::string_view::npos;
-  for (std::size_t end = 0; end != std::string_view::npos; begin = end + 1) {
+  for (std::size_t end = 0; end != std::string_view::npos && cells.size() <= kTableColumnsMax;
+       begin = end + 1) {
     end = line.find(delimiter, begin);
     if (quotes) {
       const std::size_t open = line.find_first_not_of(' ', begin);
@@ -250,7 +364,9 @@ std::optional<CellNumber> parse_cell(std::string_view cell) {
   if (const std::optional<double> value = parse_decimal_comma(cell)) {
     return CellNumber{*value, CellNotation::kDecimalComma};
   }
-  return parse_seconds(cell);
+  if (const std::optional<CellNumber> number = parse_seconds(cell)) return number;
+  if (const std::optional<CellNumber> date = parse_basic_date(cell)) return date;
+  return parse_foreign_number(cell);
 }
 
 std::size_t end_of_receive_time(std::string_view line) {

@@ -31,20 +31,20 @@ bool is_blank_or_comment(std::string_view line);
 
 /// A time stamp in two columns, such as "header.stamp.sec" and "header.stamp.nanosec" of ROS 2.
 struct TimeStampColumn {
-  std::string name;      ///< of both columns together: "header.stamp"
-  int seconds = 0;       ///< index of the column of whole seconds
-  int nanoseconds = 0;   ///< index of the column of nanoseconds within the second
+  std::string name;     ///< of both columns together: "header.stamp"
+  int seconds = 0;      ///< index of the column of whole seconds
+  int nanoseconds = 0;  ///< index of the column of nanoseconds within the second
 };
 
 /// Structure of a text table: separator, header and rows.
 struct TableLayout {
-  char delimiter = ',';            ///< a blank stands for any run of blanks and tabs
-  std::vector<std::string> names;  ///< of all columns; "column 3" for one without a name
+  char delimiter = ',';                 ///< a blank stands for any run of blanks and tabs
+  std::vector<std::string> names;       ///< of all columns; "column 3" for one without a name
   std::vector<TimeStampColumn> stamps;  ///< columns that are further columns together
-  int header_line = 1;             ///< line of the header, or of the first row without header
-  bool has_header = true;          ///< otherwise the columns are named from outside, or numbered
-  bool has_extra_cells = false;    ///< rows may have cells beyond those of the header
-  std::string_view rows;           ///< text of the rows
+  int header_line = 1;                  ///< line of the header, or of the first row without header
+  bool has_header = true;        ///< otherwise the columns are named from outside, or numbered
+  bool has_extra_cells = false;  ///< rows may have cells beyond those of the header
+  std::string_view rows;         ///< text of the rows
   int lines_before_rows = 0;
   std::vector<std::string> assumptions;  ///< for a note, such as "3 lines before the header"
   std::string mismatch;  ///< why the line before the rows is not their header; empty: none

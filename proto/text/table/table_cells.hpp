@@ -14,8 +14,11 @@ std::string_view trim_blanks(std::string_view text);
 /// Returns the content of a table cell, without the blanks and quotes around it.
 std::string_view unquote_cell(std::string_view cell);
 
-/// Splits a line of a table into cells. Delimiters within quotes are text; a quote that never
-/// closes is an ordinary character.
+/// Largest number of columns of a table.
+inline constexpr std::size_t kTableColumnsMax = 10'000;
+
+/// Splits a line of a table into cells, at most kTableColumnsMax + 1. Delimiters within quotes are
+/// text; a quote that never closes is an ordinary character.
 /// @param delimiter  a blank stands for any run of blanks and tabs, and there are no empty cells
 void split_cells(std::string_view line, char delimiter, std::vector<std::string_view>& cells);
 

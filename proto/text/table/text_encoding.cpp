@@ -1,4 +1,4 @@
-#include "proto/text/text_encoding.hpp"
+#include "proto/text/table/text_encoding.hpp"
 
 #include <iconv.h>
 
