@@ -272,8 +272,10 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   result.conflicts = find_prior_conflicts(result.mechanism, information, variances);
   append(describe_inconsistent_inertias(result.mechanism, book.estimated_parameters(), information),
          result.notes);
+  std::vector<int> profiled;
+  for (const ParameterProfile& each : profiles) profiled.push_back(each.position);
   append(describe_parameters_at_bounds(result.mechanism, book.estimated_parameters(), information,
-                                       variances),
+                                       variances, profiled),
          result.notes);
   return result;
 }

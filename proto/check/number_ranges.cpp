@@ -269,7 +269,7 @@ constexpr NumberRange kRows[] = {
     up_to("ReadReport.offset_bytes", kU64),
     within("JobRecording.from_s to_s", kTime_s),
     up_to("JobRecording.segments", 1e6),
-    up_to("JobSpec.deadline_s", 1e9),
+    up_to("JobSpec.time_limit_s", 1e9),
 };
 
 /// Returns one range for each field of the rows.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "proto/framing/frame.hpp"
@@ -39,5 +40,9 @@ std::string state_name(rigcal::v1::JobState state);
 
 /// Returns whether the job has ended: done, failed or cancelled.
 bool has_ended(const rigcal::v1::JobInfo& info);
+
+/// Start of the note in a job's result that gives the reason why a requested cross-validation is
+/// missing.
+inline constexpr std::string_view kNoCrossValidation = "There is no cross-validation: ";
 
 }  // namespace proto

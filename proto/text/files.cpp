@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -198,12 +199,16 @@ void write_file(const std::string& path, std::string_view contents) {
   file.finish();
 }
 
+bool is_among(const std::string& path, const std::vector<std::string>& files) {
+  return std::ranges::any_of(files, [&](const std::string& file) {
+    std::error_code missing;
+    return path == file || fs::equivalent(path, file, missing);
+  });
+}
+
 void check_output_file(const std::string& output, const std::vector<std::string>& inputs) {
-  for (const std::string& input : inputs) {
-    std::error_code error;
-    if (fs::equivalent(output, input, error) && !error) {
-      throw InputError(output + ": is an input and is not overwritten; choose another output file");
-    }
+  if (is_among(output, inputs)) {
+    throw InputError(output + ": is an input and is not overwritten; choose another output file");
   }
   const Target target = follow_links(output);
   if (target.descriptor >= 0) return;

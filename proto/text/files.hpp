@@ -52,9 +52,12 @@ class FileWriter {
 /// Writes a whole file as FileWriter does. @throws InputError
 void write_file(const std::string& path, std::string_view contents);
 
+/// Returns whether a path refers to one of some files, also through links or other spellings.
+bool is_among(const std::string& path, const std::vector<std::string>& files);
+
 /// Checks an output path before any work is done.
-/// @throws InputError if `output` is one of `inputs` (also through links or other spellings), is a
-///     folder or a dangling link, or lies in a folder that does not exist or is not writable
+/// @throws InputError if `output` is among `inputs`, is a folder or a dangling link, or lies in a
+///     folder that does not exist or is not writable
 void check_output_file(const std::string& output, const std::vector<std::string>& inputs);
 
 /// Rejects an output file that exists, unless `may_overwrite` is true. A device, a pipe or an open

@@ -1,9 +1,9 @@
 #include "service/calibration/calibration_input.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
+#include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/recordings/joined_segments.hpp"
@@ -23,16 +23,13 @@ constexpr double kStepCountMax = 1e8;
 /// Checks that no recording file is given twice.
 /// @throws InputError if a file is given twice, even by different paths
 void check_distinct(const std::vector<RecordingSource>& sources) {
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      std::error_code missing;
-      const std::string& path = sources[i].path;
-      if (path != sources[j].path && !std::filesystem::equivalent(path, sources[j].path, missing)) {
-        continue;
-      }
-      throw proto::InputError((sources[i].name.empty() ? path : sources[i].name) +
+  std::vector<std::string> before;
+  for (const RecordingSource& source : sources) {
+    if (proto::is_among(source.path, before)) {
+      throw proto::InputError((source.name.empty() ? source.path : source.name) +
                               ": given twice, so its samples would count twice. Give it once");
     }
+    before.push_back(source.path);
   }
 }
 

@@ -142,7 +142,7 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
 void add_time_limit_option(CLI::App& command, double& time_limit) {
   command
       .add_option("--time-limit", time_limit,
-                  "Stop without a result after this time on this machine [s]")
+                  "Stop without a result after this time [s]")
       ->check(proto::number_from_to(1.0, 1e7))
       ->capture_default_str();
 }
@@ -211,10 +211,15 @@ void check_result_files_writable(const ResultFiles& files, const std::vector<std
   }
 }
 
-CalibrationRequest make_calibration_request(const EstimationOptions& options) {
+RecordingSelection make_selection(const EstimationOptions& options) {
   RecordingSelection selection = options.selection;
   if (!(selection.from < selection.to)) throw proto::InputError("--from must be less than --to");
   if (!options.segments.empty()) selection.segments = parse_segment_list(options.segments);
+  return selection;
+}
+
+CalibrationRequest make_calibration_request(const EstimationOptions& options) {
+  const RecordingSelection selection = make_selection(options);
   CalibrationRequest request;
   request.rig_name = options.rig;
   request.rig_text = proto::read_file(options.rig);

@@ -43,6 +43,10 @@ struct ResultFiles {
   bool force = false;  ///< overwrite existing rig files and robot descriptions
 };
 
+/// Returns the part of the recordings that the options select.
+/// @throws proto::InputError if --from is not less than --to, or for an invalid list of segments
+RecordingSelection make_selection(const EstimationOptions& options);
+
 /// Returns the command-line validator that checks the range of time steps [s].
 CLI::Validator time_step_validator();
 

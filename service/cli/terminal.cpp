@@ -19,6 +19,7 @@
 #include "proto/text/printable.hpp"
 #include "service/cli/command.hpp"
 #include "service/messages/stage_text.hpp"
+#include "service/options/option_texts.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -199,9 +200,7 @@ InterruptFlag::~InterruptFlag() {
   std::signal(SIGALRM, SIG_DFL);
   std::signal(SIGINT, SIG_DFL);
   if (!timed_out.load()) return;
-  std::cerr << "note: the time limit of " << format_number(time_limit_)
-            << " s is over. Use a part of the recordings or a longer --step, check the rig file "
-               "for extreme values, or raise --time-limit\n";
+  std::cerr << "note: " << describe_time_limit_end(time_limit_, "raise --time-limit") << '\n';
 }
 
 const std::atomic<bool>& InterruptFlag::flag() const { return interrupted; }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "proto/notation/number_format.hpp"
+
 namespace service {
 namespace {
 
@@ -67,6 +69,13 @@ std::string python_argument_name(const estimator::OptionRow& row) {
   std::string name(row.name.starts_with("no-") ? row.name.substr(3) : row.name);
   std::ranges::replace(name, '-', '_');
   return name;
+}
+
+std::string describe_time_limit_end(double duration_s, const std::string& remedy) {
+  return "the time limit of " + notation::format_number(duration_s) +
+         " s is over. Use a part of the recordings or a longer step, check the rig file for "
+         "extreme values, or " +
+         remedy;
 }
 
 std::string estimate_kind_name(estimator::EstimateKind kind) {

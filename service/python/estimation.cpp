@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -15,6 +17,7 @@
 #include "estimator/model/encoder.hpp"
 #include "service/calibration/pipeline.hpp"
 #include "service/messages/stage_text.hpp"
+#include "service/options/option_texts.hpp"
 #include "service/python/python_input.hpp"
 #include "service/recordings/recording_selection.hpp"
 #include "service/report/calibration_page.hpp"
@@ -59,6 +62,12 @@ class PythonMonitor {
     return monitor;
   }
 
+  /// Sets the time after which the work ends with Python's TimeoutError [s].
+  void set_time_limit(double duration_s) {
+    duration_s_ = duration_s;
+    start_ = std::chrono::steady_clock::now();
+  }
+
   /// Sets a part of the work, e.g. "fold 2 of 5", that precedes the names of all following stages
   /// in the reported progress.
   /// @param index  of the part, from 0
@@ -76,6 +85,12 @@ class PythonMonitor {
     if (stop_.load()) return;  // keep the first exception
     const py::gil_scoped_acquire lock;
     try {
+      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+      if (elapsed.count() > duration_s_) {
+        PyErr_SetString(PyExc_TimeoutError,
+                        describe_time_limit_end(duration_s_, "raise time_limit").c_str());
+        throw py::error_already_set();
+      }
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
       const bool reports =
           record.parameters.size() > 0 || record.iteration > 0 || record.cost > 0.0;
@@ -90,16 +105,19 @@ class PythonMonitor {
 
   py::object progress_;
   int threads_;
+  double duration_s_ = std::numeric_limits<double>::infinity();
+  std::chrono::steady_clock::time_point start_;
   std::string prefix_, stage_;
   std::atomic<bool> stop_{false};
   std::optional<py::error_already_set> raised_;
 };
 
-/// Runs `work` without holding the GIL. Afterwards raises the exception of a Python callback, if
-/// there was one.
+/// Runs `work` for a program's request without holding the GIL. Afterwards raises the exception of a
+/// Python callback, or TimeoutError, if there was one.
 template <typename Work>
-auto solve(PythonMonitor& monitor, Work&& work) {
+auto solve(const PythonRequest& program, PythonMonitor& monitor, Work&& work) {
   try {
+    monitor.set_time_limit(program.request.duration_s_max);
     const py::gil_scoped_release solving;
     auto result = work(monitor.hooks());
     const py::gil_scoped_acquire lock;
@@ -137,7 +155,7 @@ py::list sensors_of_use(const estimator::Mechanism& mechanism) {
 
 py::dict calibrate(const PythonRequest& program, PythonMonitor& monitor) {
   CalibrationInput input;
-  const auto calibration = solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
+  const auto calibration = solve(program, monitor, [&](const estimator::CalibrationMonitor& hooks) {
     input = program.load();
     return run_calibration(input, hooks);
   });
@@ -156,7 +174,7 @@ py::dict crossvalidate(const PythonRequest& program, const std::string& by, int 
                        double piece_length, PythonMonitor& monitor) {
   CalibrationInput input;
   std::vector<estimator::Finding> findings;
-  const auto validation = solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
+  const auto validation = solve(program, monitor, [&](const estimator::CalibrationMonitor& hooks) {
     input = program.load();
     findings = diagnose_and_repair_input(input);
     const bool segments = by == "segment" || (by.empty() && input.recordings.size() == 1);
@@ -175,7 +193,7 @@ py::dict crossvalidate(const PythonRequest& program, const std::string& by, int 
 py::dict validate(const PythonRequest& program, double window, double start_window,
                   PythonMonitor& monitor) {
   CalibrationInput input;
-  const auto validation = solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
+  const auto validation = solve(program, monitor, [&](const estimator::CalibrationMonitor& hooks) {
     input = program.load();
     return run_validation(program.request, window, start_window, input, hooks,
                           [&](int index, int count) {
@@ -196,7 +214,7 @@ py::dict check(const PythonRequest& program, PythonMonitor& monitor) {
   CalibrationInput input;
   estimator::PredictedPrecision excitation;
   std::string reason;
-  const auto examined = solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
+  const auto examined = solve(program, monitor, [&](const estimator::CalibrationMonitor& hooks) {
     input = program.load();
     estimator::DiagnosedInput found = diagnose_input(input, hooks);
     try {

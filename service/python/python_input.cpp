@@ -230,6 +230,10 @@ void bind_input_types(py::module_& module) {
            }),
            "rig_name"_a, "rig_text"_a)
       .def("set_option", &set_argument, "name"_a, "value"_a)
+      .def("set_time_limit",
+           [](PythonRequest& program, double seconds) {
+             program.request.duration_s_max = seconds;
+           })
       .def("changed_options",
            [](const PythonRequest& program) {
              return format_options_json(program.request.options, false);

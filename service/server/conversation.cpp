@@ -330,7 +330,8 @@ void Conversation::serve(ServiceRequest& request) {
       return send_reply(outcome);
     }
     case ServiceRequest::kCancelJob:
-      return send_reply(jobs_.cancel_job(request.cancel_job().job_id(), who));
+      return jobs_.cancel_job(request.cancel_job().job_id(), who,
+                              deferred_answer<rigcal::v1::JobInfo>());
     case ServiceRequest::kDeleteJob:
       return jobs_.delete_job(request.delete_job().job_id(), who,
                               deferred_answer<rigcal::v1::Deleted>());

@@ -94,7 +94,7 @@ class Hoarder {
       auto& options = *spec.mutable_estimation_options()->mutable_fields();
       options["stepS"].set_number_value(kSteps_s[random_() % kSteps_s.size()]);
       options["maxIterations"].set_number_value(100'000);
-      if (random_() % 4 != 0) spec.set_deadline_s(2.0);
+      if (random_() % 4 != 0) spec.set_time_limit_s(2.0);
       refusal = refusal_of(caller_.ask_once(submit));
     }
     expect_share("jobs waiting", refusal, calm);

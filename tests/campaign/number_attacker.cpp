@@ -197,7 +197,7 @@ class NumberAttacker {
     ServiceRequest request;
     if (kind->number() == ServiceRequest::kSubmitJob) {
       request = submit_request(new_id(), recording_);
-      request.mutable_submit_job()->mutable_spec()->set_deadline_s(5.0);
+      request.mutable_submit_job()->mutable_spec()->set_time_limit_s(5.0);
     } else if (kind->number() == ServiceRequest::kOpenUpload) {
       request = upload_request(new_id(), 0, "numbers.csv");
     } else if (kind->number() == ServiceRequest::kReadRecording) {
@@ -223,7 +223,7 @@ class NumberAttacker {
     }
     put_number(rig, number.path, number.value);
     spec.set_rig_text(text_of(rig));
-    spec.set_deadline_s(5.0);
+    spec.set_time_limit_s(5.0);
     run_job(number, submit);
   }
 
@@ -278,7 +278,7 @@ class NumberAttacker {
     if (info.state() != v1::JOB_DONE) {
       const bool by_the_service =
           info.error().find("while this job was running") != std::string::npos ||
-          info.error().find("deadline") != std::string::npos ||
+          info.is_time_over() ||
           info.error().find("No space") != std::string::npos;
       if (!by_the_service) expect_refusal(number, info.error());
     } else {

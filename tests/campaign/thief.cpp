@@ -160,7 +160,7 @@ class Thief {
         about(&ServiceRequest::mutable_submit_job, caller_.name() + "-" + std::to_string(++count_));
     auto& spec = *submit.mutable_submit_job()->mutable_spec();
     spec.set_rig_text("name: \"nothing\"");
-    spec.set_deadline_s(1.0);
+    spec.set_time_limit_s(1.0);
     spec.add_recordings()->set_session_id(victim.session_id());
     if (!caller_.ask(submit).has_job_info()) return;
     caller_.count("jobs of the thief on others' recordings");

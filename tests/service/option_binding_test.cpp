@@ -324,6 +324,7 @@ TEST(OptionBinding, OfJobSubmission) {
   ASSERT_EQ(spec.hold_out_size(), 1);
   EXPECT_EQ(spec.hold_out(0), "2");
   EXPECT_TRUE(spec.skip_cross_validation());
+  EXPECT_EQ(spec.time_limit_s(), 90.0);
   expect_examples(read_job_options(spec), is_on_command_line);
 }
 
@@ -344,10 +345,11 @@ TEST(OptionBinding, OfDisplayDoesNotChangeAJob) {
   const std::string plain = specification("");
   for (const std::string& more :
        {std::string("--quiet"), std::string("--verbose"), std::string("--threads 3"),
-        std::string("--detach"), std::string("--time-limit 90"), kOutputs}) {
+        std::string("--detach"), kOutputs}) {
     EXPECT_EQ(specification(more), plain) << more;
   }
-  for (const char* const more : {"--to 1", "--fix pivot.b", "--skip-cross-validation"}) {
+  for (const char* const more :
+       {"--to 1", "--fix pivot.b", "--skip-cross-validation", "--time-limit 90"}) {
     EXPECT_NE(specification(more), plain) << more;
   }
 }

@@ -34,7 +34,8 @@ constexpr double kConcerned = 0.5;  // standard deviations; smaller changes are 
 
 /// Returns a clause about the best value of a parameter at a bound.
 Message describe_optimum(const Mechanism& mechanism, const std::vector<int>& estimated,
-                         const ParameterInformation& information, const ReleasedParameter& freed) {
+                         const ParameterInformation& information, const ReleasedParameter& freed,
+                         const std::vector<int>& profiled) {
   if (!(freed.deviation > 0.0)) return MessageCode::kUnidentifiableAtBound;
   const double reach = freed.reach();
   if (reach <= 0.0) {
@@ -60,7 +61,11 @@ Message describe_optimum(const Mechanism& mechanism, const std::vector<int>& est
   Message interval(
       MessageCode::kIntervalAtBound,
       {{"reach", Quantity{reach, parameter(freed.position).unit}}, {"is_alone", changes.empty()}});
-  if (!changes.empty()) interval.arguments.push_back({"changes", std::move(changes)});
+  if (!changes.empty()) {
+    interval.arguments.push_back({"changes", std::move(changes)});
+    interval.arguments.push_back(
+        {"is_profiled", std::ranges::count(profiled, static_cast<int>(freed.position)) > 0});
+  }
   return interval;
 }
 
@@ -138,7 +143,8 @@ Eigen::VectorXd compute_interval_widths_at_bounds(const ParameterInformation& in
 std::vector<Message> describe_parameters_at_bounds(const Mechanism& mechanism,
                                                    const std::vector<int>& estimated,
                                                    const ParameterInformation& information,
-                                                   const Eigen::VectorXd& variances) {
+                                                   const Eigen::VectorXd& variances,
+                                                   const std::vector<int>& profiled) {
   std::vector<Message> notes;
   if (!information.valid) return notes;
   for (Eigen::Index i = 0; i < information.at_bound.size(); ++i) {
@@ -147,7 +153,7 @@ std::vector<Message> describe_parameters_at_bounds(const Mechanism& mechanism,
     const Parameter& own = mechanism.at(index);
     const bool lower = information.at_bound[i] < 0;
     const Message optimum = describe_optimum(mechanism, estimated, information,
-                                             release_from_bound(information, variances, i));
+                                             release_from_bound(information, variances, i), profiled);
     notes.push_back({MessageCode::kAtBound,
                      {{"parameter", own.name},
                       {"lower", lower},

@@ -54,10 +54,13 @@ ReleasedParameter release_from_bound(const ParameterInformation& information,
 /// @param estimated    parameters of `information`, in its order
 /// @param information  evaluated at the estimates, with the parameters at bounds fixed
 /// @param variances    variance of the weighted residuals of each noise group
+/// @param profiled     positions of the parameters with a profile, which the intervals of the other
+///                     parameters include
 std::vector<Message> describe_parameters_at_bounds(const Mechanism& mechanism,
                                                    const std::vector<int>& estimated,
                                                    const ParameterInformation& information,
-                                                   const Eigen::VectorXd& variances);
+                                                   const Eigen::VectorXd& variances,
+                                                   const std::vector<int>& profiled);
 
 /// Returns the width of the one-sided 95 % confidence interval of each parameter at a bound. 0 for
 /// parameters that are not at a bound or whose optimum lies far beyond the bound; infinite if not

@@ -409,7 +409,7 @@ class Identification {
     if (!options_.values.empty()) {
       estimation.earlier = first_input().sources;
       std::erase_if(estimation.earlier, [&](const RecordingSource& source) {
-        return is_among(source.path, estimation.recordings);
+        return proto::is_among(source.path, estimation.recordings);
       });
     }
     if (run > 1 && folder_.has_result(run - 1)) estimation.values = folder_.result(run - 1);

@@ -1,7 +1,5 @@
 #include "service/cli/commands/identification_run.hpp"
 
-#include <algorithm>
-
 #include "proto/recording/mcap/file.hpp"
 #include "proto/recording/recording_info.hpp"
 #include "proto/text/input_error.hpp"
@@ -55,13 +53,6 @@ std::optional<RunTrip> find_run_trip(const std::string& recording) {
   }
   if (trip) trip->is_usable = trip->is_usable && has_driven;
   return trip;
-}
-
-bool is_among(const std::string& path, const std::vector<std::string>& files) {
-  return std::ranges::any_of(files, [&](const std::string& file) {
-    std::error_code missing;
-    return path == file || std::filesystem::equivalent(path, file, missing);
-  });
 }
 
 }  // namespace service

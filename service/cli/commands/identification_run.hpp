@@ -40,9 +40,6 @@ class IdentificationFolder {
   int count_ = 0;
 };
 
-/// Returns whether a path refers to one of some files.
-bool is_among(const std::string& path, const std::vector<std::string>& files);
-
 /// Safety trip that ended a run.
 struct RunTrip {
   std::string text;  ///< one or two sentences, the last one without full stop

@@ -197,16 +197,28 @@ ExitCode print_beside_truth(ServiceClient& client, const std::string& job_id,
   return result.converged() ? kDone : kNotConverged;
 }
 
+/// Returns the cross-validation of a job.
+/// @throws proto::InputError with the reason if there is none
+rigcal::v1::CrossValidationResult get_cross_validation(ServiceClient& client,
+                                                       const std::string& job_id) {
+  const rigcal::v1::JobResult result =
+      client.call(&ServiceRequest::mutable_get_result, job_id).job_result();
+  if (result.has_cross_validation()) return result.cross_validation();
+  const auto& notes = result.result().notes();
+  const auto note = std::ranges::find_if(
+      notes, [](const std::string& each) { return each.starts_with(proto::kNoCrossValidation); });
+  const std::string why =
+      note != notes.end() ? note->substr(proto::kNoCrossValidation.size())
+      : result.job().session_ids_size() == 1
+          ? "it has one recording, and cross-validation predicts each recording from the others"
+          : "it was submitted with --skip-cross-validation";
+  throw proto::InputError("job \"" + job_id + "\" has no cross-validation: " + why);
+}
+
 ExitCode print_cross_validation(ServiceClient& client, const std::string& job_id) {
-  const ServiceReply reply = client.call(&ServiceRequest::mutable_get_result, job_id);
-  if (!reply.job_result().has_cross_validation()) {
-    throw proto::InputError(
-        "job \"" + job_id +
-        "\" has no cross-validation: it has only one recording, cross-validation was skipped, or a "
-        "note in its result gives the reason");
-  }
-  print_message_json(reply.job_result().cross_validation());
-  return reply.job_result().cross_validation().converged() ? kDone : kNotConverged;
+  const auto validation = get_cross_validation(client, job_id);
+  print_message_json(validation);
+  return validation.converged() ? kDone : kNotConverged;
 }
 
 ExitCode show_result(ServiceClient& client, const JobOptions& options) {
@@ -221,8 +233,9 @@ ExitCode show_result(ServiceClient& client, const JobOptions& options) {
 }
 
 ExitCode write_report(ServiceClient& client, const JobOptions& options) {
-  download_job_report(client, find_job_id(client, options.id), options.cross_validation,
-                      options.report);
+  const std::string id = find_job_id(client, options.id);
+  if (options.cross_validation) (void)get_cross_validation(client, id);
+  download_job_report(client, id, options.cross_validation, options.report);
   std::cout << "wrote " << options.report << '\n';
   return kDone;
 }

@@ -20,6 +20,7 @@ struct SessionsOptions {
   ServiceAddress server;
   std::string id;
   std::string fetch;
+  bool force = false;
   bool end = false;
   bool remove = false;
   bool json = false;
@@ -85,7 +86,6 @@ void print_session(const SessionInfo& info) {
 }
 
 void fetch(ServiceClient& client, const SessionsOptions& options) {
-  proto::check_output_file(options.fetch, {});
   proto::FileWriter file(options.fetch);
   client.read_file(
       [&](std::uint64_t offset) {
@@ -134,6 +134,8 @@ void add_sessions(CLI::App& app, ExitCode& exit_code) {
   auto* ended = command->add_flag(
       "--end", options->end,
       "Close an open session whose rig will not reconnect; keeps the received data");
+  command->add_flag("--force", options->force, "Overwrite an existing file of --fetch")
+      ->needs(fetched);
   auto* removed = command->add_flag("--delete", options->remove, "Delete it");
   command->add_flag("--json", options->json, "Print JSON");
   fetched->excludes(ended)->excludes(removed);
@@ -148,6 +150,10 @@ void add_sessions(CLI::App& app, ExitCode& exit_code) {
   command->callback([options, &exit_code] {
     if (options->id.empty() && (options->end || options->remove || !options->fetch.empty())) {
       throw proto::InputError("--fetch, --end and --delete need the id of a session");
+    }
+    if (!options->fetch.empty()) {
+      proto::check_output_file(options->fetch, {});
+      proto::check_overwriting(options->fetch, options->force);
     }
     exit_code = run_with_service(options->server, [&](ServiceClient& client) {
       return options->id.empty() ? list(client, *options) : one(client, *options);

@@ -235,7 +235,7 @@ ExitCode print_job_end(const JobInfo& info) {
             << (info.state() == rigcal::v1::JOB_CANCELLED ? "was cancelled" : "failed")
             << (info.error().empty() ? "" : ": " + proto::escape_for_terminal(info.error()))
             << '\n';
-  return kServiceTrouble;
+  return info.is_time_over() ? kInterrupted : kServiceTrouble;
 }
 
 }  // namespace service

@@ -225,6 +225,7 @@ void check_inputs(const RemoteOptions& remote, const EstimationOptions& options)
         "--topic: the service reads recordings of rigcal-daq, which have no topics to choose. "
         "Leave it out");
   }
+  (void)make_selection(options);
   Rig rig = load_rig(options.rig);
   apply_parameter_values(read_parameter_values(options.values), rig.mechanism);
   apply_parameter_edits(options.edits, rig.mechanism);
@@ -232,7 +233,19 @@ void check_inputs(const RemoteOptions& remote, const EstimationOptions& options)
     if (is_session_reference(path)) continue;
     const auto file = proto::open_input_file(path);
     if (!file.ok()) throw proto::InputError(file.error().detail);
+    if (file.value()->size_bytes() == 0) {
+      throw proto::InputError(path + ": is empty; give the file of a recording");
+    }
   }
+}
+
+/// Rejects output files of a job whose end is not awaited.
+void check_detached(const RemoteOptions& remote, const ResultFiles& files) {
+  const bool has_files = !files.json.empty() || !files.plot.empty() || has_requested_rig_files(files);
+  if (!remote.detach || !has_files) return;
+  throw proto::InputError(
+      "--detach: output files can be written only after the end of the job. Leave them out, and "
+      "later write them with rigcal result and rigcal report");
 }
 
 }  // namespace
@@ -243,16 +256,16 @@ JobSpec make_job_spec(const RemoteOptions& remote, const EstimationOptions& opti
   spec.set_rig_name(proto::to_utf8(std::filesystem::path(options.rig).filename().string()));
   const std::string contents = proto::read_file(options.rig);
   spec.set_rig_text(std::string(proto::decode_text(options.rig, contents).text()));
+  const RecordingSelection selection = make_selection(options);
   for (const std::string& path : options.recordings) {
     auto& recording = *spec.add_recordings();
     recording.set_session_id(session_of(path));
     if (!is_session_reference(path)) {
       recording.set_name(proto::to_utf8(display_name(path, options.recordings)));
     }
-    if (std::isfinite(options.selection.from)) recording.set_from_s(options.selection.from);
-    if (std::isfinite(options.selection.to)) recording.set_to_s(options.selection.to);
-    if (options.segments.empty()) continue;
-    for (const int segment : parse_segment_list(options.segments)) recording.add_segments(segment);
+    if (std::isfinite(selection.from)) recording.set_from_s(selection.from);
+    if (std::isfinite(selection.to)) recording.set_to_s(selection.to);
+    recording.mutable_segments()->Assign(selection.segments.begin(), selection.segments.end());
   }
   if (!options.values.empty()) {
     const Rig rig = parse_rig(options.rig, spec.rig_text());
@@ -268,6 +281,7 @@ JobSpec make_job_spec(const RemoteOptions& remote, const EstimationOptions& opti
   spec.mutable_hold_out()->Assign(options.edits.hold_out.begin(), options.edits.hold_out.end());
   *spec.mutable_estimation_options() = make_options_message(options.calibration, false);
   spec.set_skip_cross_validation(remote.skip_cross_validation);
+  spec.set_time_limit_s(options.time_limit);
   return spec;
 }
 
@@ -359,6 +373,7 @@ ExitCode calibrate_remotely(const RemoteOptions& remote, const EstimationOptions
         "--trajectories: a service stores no trajectories; omit it, or calibrate locally without "
         "--server");
   }
+  check_detached(remote, files);
   check_inputs(remote, options);
   return run_with_service(
       remote.server, [&](ServiceClient& client) { return run(client, remote, options, files); });

@@ -101,6 +101,15 @@ def word(value: str, what: str, choices: Sequence[str]) -> str:
     return value
 
 
+def time_window(from_: Any, to: Any) -> tuple[float, float]:
+    """Returns the start and end of the used samples [s], infinite if None."""
+    begin = -math.inf if from_ is None else seconds(from_, "from_")
+    end = math.inf if to is None else seconds(to, "to")
+    if not begin < end:
+        raise InputError("from_ must be less than to")
+    return begin, end
+
+
 def set_parameters(request: Any, parameters: ParametersLike) -> list[str]:
     """Sets a request's kind of estimate, or its values from a Result or its file.
 
@@ -141,7 +150,8 @@ def set_options(request: Any, options: Mapping[str, Any]) -> None:
 def make_request(recordings: Optional[RecordingsLike], rig: RigLike, *,
                  parameters: ParametersLike = None, free: Names = (), fix: Values = (),
                  start: Values = (), hold_out: Names = (), from_: Optional[float] = None,
-                 to: Optional[float] = None, segments: Any = None, **options: Any) -> Any:
+                 to: Optional[float] = None, segments: Any = None,
+                 time_limit: Optional[float] = None, **options: Any) -> Any:
     """Returns the request for a calibration, including recordings in memory."""
     described = as_rig(rig)
     request = _rigcal.Request(described.path, described.text)
@@ -149,10 +159,9 @@ def make_request(recordings: Optional[RecordingsLike], rig: RigLike, *,
     request.set_edits(values + assignments(start, "start"), list_names(free, "free"),
                       assignments(fix, "fix"), list_names(hold_out, "hold_out"))
     set_options(request, options)
-    begin = -math.inf if from_ is None else seconds(from_, "from_")
-    end = math.inf if to is None else seconds(to, "to")
-    if not begin < end:
-        raise InputError("from_ must be less than to")
+    if time_limit is not None:
+        request.set_time_limit(positive(time_limit, "time_limit", " [s]"))
+    begin, end = time_window(from_, to)
     used = list_segments(segments)
     taken: set[str] = set()
     for index, recording in enumerate([] if recordings is None else list_recordings(recordings)):

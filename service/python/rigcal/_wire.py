@@ -23,8 +23,8 @@ from google.protobuf.json_format import MessageToDict, Parse
 from google.protobuf.message import DecodeError
 
 from rigcal import _rigcal
-from rigcal._request import (Names, Values, assignments, list_names, list_segments, seconds,
-                             set_options)
+from rigcal._request import (Names, Values, assignments, list_names, list_segments, positive,
+                             set_options, time_window)
 from rigcal._table import RecordingLike, RecordingsLike, columns_of, list_recordings, name_of
 from rigcal.errors import InputError, ServiceError, format_argument
 from rigcal.messages import service_pb2 as pb
@@ -226,9 +226,12 @@ def upload(recording: RecordingLike, index: int = 0, rig: Optional[Rig] = None) 
 def _content_of(recording: RecordingLike, name: str, rig: Optional[Rig]) -> bytes:
     if isinstance(recording, (str, os.PathLike)):
         try:
-            return Path(recording).read_bytes()
+            content = Path(recording).read_bytes()
         except OSError as error:
             raise InputError(f"{name}: {error.strerror}; give the path of a recording") from None
+        if not content:
+            raise InputError(f"{name}: is empty; give the file of a recording")
+        return content
     columns = columns_of(recording, name, rig)
     if len({len(values) for values in columns.values()}) > 1:
         raise InputError(f"{name}: columns differ in length; give columns of one length")
@@ -242,13 +245,17 @@ def submit(recordings: RecordingsLike, rig: RigLike, *, job_id: Optional[str] = 
            parameters: Union[None, str, Result, Mapping[str, float]] = None, free: Names = (),
            fix: Values = (), start: Values = (), hold_out: Names = (),
            from_: Optional[float] = None, to: Optional[float] = None, segments: Any = None,
-           cross_validate: bool = True, **options: Any) -> Operation:
+           cross_validate: bool = True, time_limit: Optional[float] = None,
+           **options: Any) -> Operation:
     """Uploads recordings and submits a job, by default with a random id."""
     described = as_rig(rig)
     spec = pb.JobSpec(rig_name=os.path.basename(described.path), rig_text=described.text,
                       free=list_names(free, "free"), fix=assignments(fix, "fix"),
                       hold_out=list_names(hold_out, "hold_out"),
-                      skip_cross_validation=not cross_validate)
+                      skip_cross_validation=not cross_validate,
+                      time_limit_s=0.0 if time_limit is None
+                      else positive(time_limit, "time_limit", " [s]"))
+    begin, end = time_window(from_, to)
     # Check options and edits here, before anything is sent.
     checked = _rigcal.Request(described.path, described.text)
     set_options(checked, options)
@@ -271,9 +278,9 @@ def submit(recordings: RecordingsLike, rig: RigLike, *, job_id: Optional[str] = 
             entry.session_id = yield from upload(recording, index, described)
             entry.name = os.path.basename(name_of(recording, index))
         if from_ is not None:
-            entry.from_s = seconds(from_, "from_")
+            entry.from_s = begin
         if to is not None:
-            entry.to_s = seconds(to, "to")
+            entry.to_s = end
     chosen = "job-" + uuid.uuid4().hex if job_id is None else _id(job_id, "job_id")
     request = pb.ServiceRequest(submit_job=pb.SubmitJob(job_id=chosen, spec=spec))
     return (yield request).job_info
@@ -302,6 +309,8 @@ def finish(job_info: pb.JobInfo) -> Operation:
     """Returns the result of an ended job; raises an exception if the job has no result."""
     if state_of(job_info) != "done":
         why = job_info.error or "no reason was given"
+        if job_info.is_time_over:
+            raise TimeoutError(f"job '{job_info.job_id}': {why}")
         raise ServiceError(state_of(job_info).upper(), f"job '{job_info.job_id}': {why}")
     return (yield from result(job_info.job_id))
 

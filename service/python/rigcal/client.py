@@ -93,7 +93,7 @@ class Client(Displayed):
         """Uploads recordings, submits a job and returns its id.
 
         A recording on the service is given as "session:ID". Options: `job_id`, `cross_validate`,
-        and the options of `rigcal.calibrate`.
+        `time_limit`, and the options of `rigcal.calibrate`.
         """
         return str(self._run(_wire.submit(recordings, rig, **options)).job_id)
 
@@ -130,7 +130,12 @@ class Client(Displayed):
 
     def calibrate(self, recordings: RecordingsLike, rig: RigLike, *, progress: ProgressLike = None,
                   **options: Any) -> Result:
-        """Uploads recordings, calibrates on the service, returns the result; Ctrl-C cancels it."""
+        """Uploads recordings, calibrates on the service, returns the result; Ctrl-C cancels it.
+
+        Raises:
+            TimeoutError: if the time limit of the job is over.
+            ServiceError: if the job fails or is cancelled.
+        """
         job_id = self.submit(recordings, rig, **options)
         try:
             with progress_function(progress) as report:

@@ -36,8 +36,8 @@ def _run(kind: Type[_Kind], work: Callable[[_rigcal.Monitor], dict[str, Any]],
 def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: ParametersLike = None,
               free: Names = (), fix: Values = (), start: Values = (), hold_out: Names = (),
               from_: Optional[float] = None, to: Optional[float] = None, segments: Segments = None,
-              threads: Optional[int] = None, progress: ProgressLike = None,
-              **options: Any) -> Result:
+              threads: Optional[int] = None, time_limit: Optional[float] = None,
+              progress: ProgressLike = None, **options: Any) -> Result:
     """Estimates a rig's free parameters from recordings, like the command `rigcal calibrate`.
 
     Args:
@@ -53,6 +53,7 @@ def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameter
         from_, to: use samples from and up to these times [s].
         segments: use only these segments: indices from 0, or "0-3,5".
         threads: number of threads; default: one per processor. Does not affect the result.
+        time_limit: longest time of the calibration [s]; default: no limit.
         progress: True prints on standard error, False prints nothing; default: print on terminals
             and in notebooks, from two seconds on. A function is called with stage, iteration, cost,
             gradient.
@@ -61,11 +62,13 @@ def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameter
     Raises:
         FaultyInput: if estimates would be meaningless; see its `findings`.
         InputError: for invalid input; the message gives file, line, field and remedy.
+        TimeoutError: if the time limit is over.
         KeyboardInterrupt: at Ctrl-C, after the current iteration.
     """
     request = make_request(
         recordings, rig, parameters=parameters, free=free, fix=fix, start=start,
-        hold_out=hold_out, from_=from_, to=to, segments=segments, **options)
+        hold_out=hold_out, from_=from_, to=to, segments=segments, time_limit=time_limit,
+        **options)
     return _run(Result, lambda monitor: _rigcal.calibrate(request, monitor), progress, threads)
 
 

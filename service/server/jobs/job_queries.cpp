@@ -9,6 +9,7 @@
 #include "proto/text/input_error.hpp"
 #include "proto/text/printable.hpp"
 #include "service/options/option_message.hpp"
+#include "service/options/option_texts.hpp"
 #include "service/server/jobs/job_store.hpp"
 
 namespace service {
@@ -59,6 +60,19 @@ double JobStore::processor_use_s(const std::string& owner) const {
     used_s += std::min(now_s - jobs_.at(id).started_s, ProcessorUsage::kWindow_s);
   }
   return used_s;
+}
+
+double JobStore::time_limit_s(const Job& job) const {
+  const double limit_s = context_.limits.job_duration_s;
+  return job.time_limit_s > 0.0 ? std::min(job.time_limit_s, limit_s) : limit_s;
+}
+
+std::string JobStore::describe_time_limit(const Job& job) const {
+  const double limit_s = time_limit_s(job);
+  return describe_time_limit_end(
+      limit_s, limit_s < context_.limits.job_duration_s
+                   ? "raise --time-limit"
+                   : "raise --time-limit and job_duration_s in the settings of the service");
 }
 
 std::vector<std::string> JobStore::waiting_job_ids() const {
@@ -170,8 +184,8 @@ std::optional<ServiceError> JobStore::check_submission(const rigcal::v1::SubmitJ
     return bad("a job has 1 to " + std::to_string(kRecordingCountMax) + " recordings, not " +
                std::to_string(spec.recordings_size()));
   }
-  if (!std::isfinite(spec.deadline_s()) || spec.deadline_s() < 0.0) {
-    return bad("deadline_s is not a duration");
+  if (!std::isfinite(spec.time_limit_s()) || spec.time_limit_s() < 0.0) {
+    return bad("time_limit_s is not a duration");
   }
   try {
     (void)read_job_options(spec);

@@ -29,17 +29,19 @@ using rigcal::v1::JobState;
 using rigcal::v1::ServiceError;
 
 constexpr const char* kRecordFile = "job.textproto";
+constexpr const char* kCancelledByClient = "cancelled by a client";
 constexpr int kNamedRecordingsMax = 3;
 constexpr std::size_t kNameSizeMax = 64;
 
 /// Replaces the info in the stored record of a job; the job's specification in the record is
 /// unchanged.
-Status save_job_info(const std::string& folder, const JobInfo& info) {
+Status save_job_info(const std::string& folder, const JobInfo& info, bool is_cancelled) {
   const std::string path = folder + '/' + kRecordFile;
   JobRecord record;
   if (Status loaded = load_record(path, record); !loaded.ok()) return loaded;
   *record.mutable_info() = info;
   record.mutable_info()->clear_progress();
+  record.set_is_cancelled(is_cancelled);
   return save_record(path, record);
 }
 
@@ -139,7 +141,7 @@ void JobStore::load_job(const std::string& folder, const std::string& id) {
     return;
   }
   info.Swap(record.mutable_info());
-  job.deadline_s = record.spec().deadline_s();
+  job.time_limit_s = record.spec().time_limit_s();
   if (info.ended_unix_ns() > 0) {
     const double now_s = context_.time_s();
     const double age_s = 1e-9 * static_cast<double>(unix_time_ns() - info.ended_unix_ns());
@@ -150,6 +152,8 @@ void JobStore::load_job(const std::string& folder, const std::string& id) {
   std::error_code ignored;
   if (fs::exists(folder + "/result.json", ignored)) {
     end(id, rigcal::v1::JOB_DONE, "");
+  } else if (record.is_cancelled()) {
+    end(id, rigcal::v1::JOB_CANCELLED, kCancelledByClient);
   } else if (info.start_count() >= kStartCountMax) {
     end(id, rigcal::v1::JOB_FAILED,
         "the service stopped " + std::to_string(info.start_count()) +
@@ -176,7 +180,7 @@ void JobStore::create_job(rigcal::v1::SubmitJob& request, const Identity& who,
                           const Answer& answer) {
   const std::string id = request.job_id();
   Job& job = jobs_[id];
-  job.deadline_s = request.spec().deadline_s();
+  job.time_limit_s = request.spec().time_limit_s();
   JobInfo& fresh = job.info;
   fresh.set_job_id(id);
   fresh.set_owner(who.name);
@@ -268,8 +272,9 @@ void JobStore::save(const std::string& id, const Saved& saved) {
   const Job* const job = find(id);
   if (job == nullptr) return;
   context_.storage.front()(job->info.owner(), [this, id, saved, info = job->info,
+                                               is_cancelled = job->cancelling,
                                                folder = job_folder(id), main = context_.main] {
-    const Status status = save_job_info(folder, info);
+    const Status status = save_job_info(folder, info, is_cancelled);
     main([this, id, saved, status, size_bytes = folder_size_bytes(folder)] {
       if (Job* const kept = find(id)) kept->disk_bytes = size_bytes;
       saved(status);
@@ -321,13 +326,10 @@ void JobStore::start_worker(const std::string& id) {
     }
     paths.push_back(std::get<std::string>(path));
   }
-  const double limit_s = context_.limits.job_duration_s;
-  const double duration_s_max =
-      job->deadline_s > 0.0 ? std::min(job->deadline_s, limit_s) : limit_s;
   log_event(LogLevel::kInfo, "job_started", {{"job", id}});
   notify_subscribers(jobs_.at(id));
   runner_.start(
-      id, job_folder(id), paths, duration_s_max,
+      id, job_folder(id), paths, time_limit_s(*job),
       [this, id](const rigcal::v1::JobProgress& progress) { on_job_progress(id, progress); },
       [this, id](const JobRunner::JobEnd& ended) { on_job_ended(id, ended); });
 }
@@ -345,7 +347,9 @@ void JobStore::on_job_ended(const std::string& id, const JobRunner::JobEnd& ende
   Job& job = jobs_.at(id);
   add_processor_use(job, ended.processor_s);
   if (ended.done) return end(id, rigcal::v1::JOB_DONE, "");
-  if (job.cancelling) return end(id, rigcal::v1::JOB_CANCELLED, "cancelled by a client");
+  if (job.cancelling) return end(id, rigcal::v1::JOB_CANCELLED, kCancelledByClient);
+  job.info.set_is_time_over(ended.is_time_over);
+  if (ended.is_time_over) return end(id, rigcal::v1::JOB_FAILED, describe_time_limit(job));
   if (!shutting_down_) return end(id, rigcal::v1::JOB_FAILED, ended.error);
   job.info.set_state(rigcal::v1::JOB_QUEUED);
   job.info.set_start_count(job.info.start_count() - 1);
@@ -394,17 +398,20 @@ void JobStore::notify_subscribers(Job& job) {
   std::erase_if(job.subscribers, [](const auto& subscriber) { return subscriber.expired(); });
 }
 
-ReplyOrError<JobInfo> JobStore::cancel_job(const std::string& id, const Identity& who) {
-  if (find_stored_job(id) == nullptr) return make_unknown_job_error(id);
+void JobStore::cancel_job(const std::string& id, const Identity& who, const Answer& answer) {
+  if (find_stored_job(id) == nullptr) return answer(make_unknown_job_error(id));
   Job& job = jobs_.at(id);
-  if (!who.may_change_items_of(job.info.owner())) return not_allowed(id, job.info.owner(), who);
-  if (job.info.state() == rigcal::v1::JOB_QUEUED) {
-    end(id, rigcal::v1::JOB_CANCELLED, "cancelled by a client");
-  } else if (job.info.state() == rigcal::v1::JOB_RUNNING && !job.cancelling) {
-    job.cancelling = true;
-    runner_.stop(id);
+  if (!who.may_change_items_of(job.info.owner())) {
+    return answer(not_allowed(id, job.info.owner(), who));
   }
-  return info(job);
+  if (has_ended(job.info)) return answer(info(job));
+  if (job.info.state() == rigcal::v1::JOB_QUEUED) {
+    job.awaiting_end.push_back(answer);
+    return end(id, rigcal::v1::JOB_CANCELLED, kCancelledByClient);
+  }
+  if (!std::exchange(job.cancelling, true)) runner_.stop(id);
+  // If it cannot be stored, the job ends all the same unless the service is killed before.
+  save(id, [this, id, answer](const Status&) { answer(find_job_info(id)); });
 }
 
 ReplyOrError<JobInfo> JobStore::add_subscriber(const std::string& id,

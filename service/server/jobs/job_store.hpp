@@ -21,8 +21,9 @@ class JobRunner {
  public:
   struct JobEnd {
     bool done = false;
-    std::string error;         ///< reason for the failure if the job is not done
-    double processor_s = 0.0;  ///< processor time of the job, also if it failed [s]
+    std::string error;          ///< reason for the failure if the job is not done
+    double processor_s = 0.0;   ///< processor time of the job, also if it failed [s]
+    bool is_time_over = false;  ///< whether the job is not done because its time limit was over
   };
   virtual ~JobRunner() = default;
 
@@ -64,7 +65,8 @@ class JobStore {
   /// @param who  identity that submits the job and owns it
   void submit_job(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
   ReplyOrError<rigcal::v1::JobInfo> find_job_info(const std::string& id) const;
-  ReplyOrError<rigcal::v1::JobInfo> cancel_job(const std::string& id, const Identity& who);
+  /// Cancels a job, and answers the client when this is on disk, so that the job never runs again.
+  void cancel_job(const std::string& id, const Identity& who, const Answer& answer);
   rigcal::v1::JobList list() const;
   /// Sends the updates of a job to a subscriber until the job has ended; the last update reports
   /// the end.
@@ -97,7 +99,7 @@ class JobStore {
  private:
   struct Job {
     rigcal::v1::JobInfo info;
-    double deadline_s = 0.0;       // requested; 0 if none
+    double time_limit_s = 0.0;     // requested; 0 if none
     std::uint64_t disk_bytes = 0;  // of its folder
     bool on_disk = false;          // false while it is first written
     bool removing = false;
@@ -124,6 +126,7 @@ class JobStore {
   void start_worker(const std::string& id);
   void on_job_progress(const std::string& id, const rigcal::v1::JobProgress& progress);
   void on_job_ended(const std::string& id, const JobRunner::JobEnd& ended);
+  std::string describe_time_limit(const Job& job) const;
   void end(const std::string& id, rigcal::v1::JobState state, const std::string& error);
   void notify_subscribers(Job& job);
   Job* find(const std::string& id);
@@ -131,6 +134,7 @@ class JobStore {
   const Job* find_stored_job(const std::string& id) const;
   std::size_t count_running_jobs(const std::string& owner) const;
   double processor_use_s(const std::string& owner) const;
+  double time_limit_s(const Job& job) const;
   std::vector<std::string> waiting_job_ids() const;
   void add_processor_use(Job& job, double processor_s);
   rigcal::v1::JobInfo info(const Job& job) const;

@@ -17,10 +17,12 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "proto/stream/service_limits.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/calibration/pipeline.hpp"
 #include "service/messages/stage_text.hpp"
 #include "service/options/option_message.hpp"
+#include "service/options/option_texts.hpp"
 #include "service/recordings/file_digest.hpp"
 #include "service/report/calibration_page.hpp"
 #include "service/report/cross_validation_report.hpp"
@@ -110,10 +112,15 @@ void save(const std::string& folder, const JobFiles& files) {
   require(write_durably(folder + '/' + kLast, files.at(kLast)));
 }
 
+bool is_time_over(const JobRun& run) {
+  return run.is_time_over != nullptr && run.is_time_over->load();
+}
+
 // Predicts each recording from all others. A recording that alone identifies some parameter cannot
-// be held out: then there is no cross-validation, and a note in the result gives the reason.
+// be held out. Then, and beyond the time limit, there is no cross-validation, and a note in the
+// result gives the reason.
 std::optional<estimator::CrossValidation> cross_validate(
-    CalibrationInput& input, const estimator::CalibrationMonitor& monitor,
+    const JobRun& run, CalibrationInput& input, const estimator::CalibrationMonitor& monitor,
     rigcal::v1::JobProgress& progress, std::vector<estimator::Message>& notes) {
   auto staged = monitor;
   int fold_index = 0;
@@ -124,23 +131,32 @@ std::optional<estimator::CrossValidation> cross_validate(
     progress.set_calibration(fold_index + 2);
   };
   try {
-    return run_cross_validation(input, input.recordings, staged,
-                                [&](int fold) { fold_index = fold; });
+    estimator::CrossValidation validation = run_cross_validation(
+        input, input.recordings, staged, [&](int fold) { fold_index = fold; });
+    if (!validation.stopped || !is_time_over(run)) return validation;
+    notes.emplace_back(std::string(proto::kNoCrossValidation) +
+                       describe_time_limit_end(run.duration_s_max,
+                                               "raise --time-limit, at most to job_duration_s "
+                                               "in the settings of the service"));
+    return std::nullopt;
   } catch (const proto::InputError& error) {
-    notes.emplace_back(std::string("There is no cross-validation: ") + error.what());
+    notes.emplace_back(std::string(proto::kNoCrossValidation) + error.what());
     return std::nullopt;
   }
 }
 
 constexpr int kNice = 10;
-constexpr rlim_t kGrace_s = 10;
+constexpr rlim_t kGrace_s = kTimeLimitGrace_s + 10;
 constexpr double kDurationMax = 1e7;         // [s]
 constexpr rlim_t kFileSizeMax = 256u << 20;  // per output file [byte]
 
-std::atomic<bool> stop_asked{false};
+std::atomic<bool> stop_asked{false}, time_is_over{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not wait");
 
-void on_stop_signal(int) { stop_asked.store(true); }
+void on_stop_signal(int signal) {
+  if (signal == SIGALRM) time_is_over.store(true);
+  stop_asked.store(true);
+}
 
 template <typename Number>
 bool parse(const std::string& text, Number& out) {
@@ -206,7 +222,7 @@ bool limit_resources(pid_t parent, rlim_t memory_bytes_max, double duration_s_ma
 #else
   static_cast<void>(memory);  // the sanitizers reserve far more than they use
 #endif
-  // Normally the service enforces the deadline; this limit acts if the service itself is stuck.
+  // Normally the service enforces the time limit; this limit acts if the service itself is stuck.
   const auto seconds = static_cast<rlim_t>(std::min(duration_s_max, kDurationMax)) + kGrace_s;
   const rlimit processor{seconds, seconds + kGrace_s};  // SIGXCPU, then SIGKILL
   ::setrlimit(RLIMIT_CPU, &processor);
@@ -215,6 +231,7 @@ bool limit_resources(pid_t parent, rlim_t memory_bytes_max, double duration_s_ma
   struct sigaction action {};
   action.sa_handler = on_stop_signal;
   ::sigaction(SIGTERM, &action, nullptr);
+  ::sigaction(SIGALRM, &action, nullptr);
   ::signal(SIGINT, SIG_IGN);  // the service handles Ctrl-C of a terminal
   return true;
 }
@@ -241,8 +258,9 @@ bool run_job(const JobRun& run) {
   std::string validation_table;
   std::optional<estimator::CrossValidation> validation;
   if (validates) {
-    validation = cross_validate(input, monitor, progress, calibration.notes);
-    if ((validation && validation->stopped) || run.stop->load()) return false;
+    validation = cross_validate(run, input, monitor, progress, calibration.notes);
+    const bool is_cancelled = run.stop->load() && !is_time_over(run);
+    if ((validation && validation->stopped) || is_cancelled) return false;
     if (validation) {
       validation_table = format_cross_validation(*validation, input.context.wall_time);
       input.context.command = "crossvalidate";
@@ -281,7 +299,8 @@ int run_job_process(const std::vector<std::string>& arguments, const std::string
       .duration_s_max = duration_s_max,
       .on_progress =
           [](const rigcal::v1::JobProgress& progress) { write_all(make_progress_frame(progress)); },
-      .stop = &stop_asked};
+      .stop = &stop_asked,
+      .is_time_over = &time_is_over};
   try {
     if (run_job(run)) return 0;
     write_all(

@@ -14,8 +14,6 @@
 #include <utility>
 
 #include "proto/framing/frame.hpp"
-#include "proto/notation/number_format.hpp"
-#include "service/server/jobs/worker_messages.hpp"
 
 namespace service {
 namespace {
@@ -61,37 +59,32 @@ std::string describe_end(int status) {
 class WorkerPool::WorkerProcess : public std::enable_shared_from_this<WorkerProcess> {
  public:
   WorkerProcess(asio::io_context& io, pid_t pid, int progress_descriptor,
-                std::chrono::milliseconds grace,
                 std::function<void(const rigcal::v1::JobProgress&)> on_progress,
                 std::function<void(const JobEnd&)> on_ended)
       : pid_(pid),
         pipe_(io, progress_descriptor),
-        deadline_(io),
-        grace_duration_(grace),
+        time_limit_(io),
         grace_(io),
         decoder_(worker_message_limits()),
         on_progress_(std::move(on_progress)),
         on_ended_(std::move(on_ended)) {}
 
-  void start(double duration_s_max) {
+  void start(double duration_s_max, std::chrono::milliseconds grace) {
     read();
-    deadline_.expires_after(std::chrono::duration_cast<asio::steady_timer::duration>(
+    time_limit_.expires_after(std::chrono::duration_cast<asio::steady_timer::duration>(
         std::chrono::duration<double>(duration_s_max)));
-    deadline_.async_wait(
-        [self = shared_from_this(), duration_s_max](const asio::error_code& error) {
-          if (error) return;
-          self->error_ = "the calibration did not end within its deadline of " +
-                         notation::format_number(duration_s_max) +
-                         " s; use a shorter part of the recordings or a later deadline, at most "
-                         "job_duration_s in the settings of the service";
-          self->stop();
-        });
+    time_limit_.async_wait([self = shared_from_this(), grace](const asio::error_code& error) {
+      if (error) return;
+      self->is_time_over_ = true;
+      self->stop(SIGALRM, grace);
+    });
   }
 
-  void stop() {
+  /// Sends a signal, and SIGKILL if the process has not ended after a time.
+  void stop(int signal, std::chrono::milliseconds grace) {
     if (exited_) return;
-    ::kill(pid_, SIGTERM);
-    grace_.expires_after(grace_duration_);
+    ::kill(pid_, signal);
+    grace_.expires_after(grace);
     grace_.async_wait([self = shared_from_this()](const asio::error_code& error) {
       if (!error && !self->exited_) ::kill(self->pid_, SIGKILL);
     });
@@ -114,7 +107,7 @@ class WorkerPool::WorkerProcess : public std::enable_shared_from_this<WorkerProc
     exited_ = true;
     done_ = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (!done_ && error_.empty()) end_text_ = describe_end(status);
-    deadline_.cancel();
+    time_limit_.cancel();
     grace_.cancel();
     return true;
   }
@@ -123,7 +116,10 @@ class WorkerPool::WorkerProcess : public std::enable_shared_from_this<WorkerProc
   /// the pipe is the error.
   bool complete() const { return exited_ && !pipe_.is_open(); }
 
-  void report() { on_ended_({done_, error_.empty() ? end_text_ : error_, processor_s_}); }
+  void report() {
+    on_ended_(
+        {done_, error_.empty() ? end_text_ : error_, processor_s_, is_time_over_ && !done_});
+  }
 
   std::function<void()> on_complete;
 
@@ -154,8 +150,7 @@ class WorkerPool::WorkerProcess : public std::enable_shared_from_this<WorkerProc
 
   pid_t pid_;
   asio::posix::stream_descriptor pipe_;
-  asio::steady_timer deadline_;
-  std::chrono::milliseconds grace_duration_;
+  asio::steady_timer time_limit_;
   asio::steady_timer grace_;
   proto::FrameDecoder decoder_;
   std::array<std::uint8_t, 16 << 10> input_;
@@ -164,7 +159,8 @@ class WorkerPool::WorkerProcess : public std::enable_shared_from_this<WorkerProc
   bool exited_ = false;
   bool done_ = false;
   double processor_s_ = 0.0;
-  std::string error_;     // from the worker or the deadline
+  bool is_time_over_ = false;
+  std::string error_;     // from the worker
   std::string end_text_;  // how the process ended
 };
 
@@ -235,15 +231,15 @@ void WorkerPool::start(const std::string& job_id, const std::string& folder,
     ::close(ends[0]);
     return on_ended({false, program_ + ": cannot start a worker: " + std::strerror(failed)});
   }
-  auto worker = std::make_shared<WorkerProcess>(io_, pid, ends[0], grace_, std::move(on_progress),
+  auto worker = std::make_shared<WorkerProcess>(io_, pid, ends[0], std::move(on_progress),
                                                 std::move(on_ended));
   worker->on_complete = [this] { reap(); };
   workers_[job_id] = worker;
-  worker->start(duration_s_max);
+  worker->start(duration_s_max, time_limit_grace_);
 }
 
 void WorkerPool::stop(const std::string& job_id) {
-  if (const auto found = workers_.find(job_id); found != workers_.end()) found->second->stop();
+  if (const auto found = workers_.find(job_id); found != workers_.end()) found->second->stop(SIGTERM, grace_);
 }
 
 }  // namespace service

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "service/server/jobs/job_store.hpp"
+#include "service/server/jobs/worker_messages.hpp"
 
 namespace service {
 
@@ -26,8 +27,9 @@ class WorkerPool final : public JobRunner {
              std::function<void(const JobEnd&)> on_ended) override;
   void stop(const std::string& job_id) override;
 
-  /// Sets the time between sending SIGTERM and SIGKILL to a worker process.
-  void set_kill_delay(std::chrono::milliseconds grace) { grace_ = grace; }
+  /// Sets the time between sending SIGTERM, or SIGALRM at the time limit, and SIGKILL to a worker
+  /// process.
+  void set_kill_delay(std::chrono::milliseconds grace) { grace_ = time_limit_grace_ = grace; }
 
   bool idle() const { return workers_.empty(); }
   void shut_down() { child_ended_.cancel(); }
@@ -42,6 +44,7 @@ class WorkerPool final : public JobRunner {
   std::string program_;
   std::uint64_t memory_bytes_max_;
   std::chrono::milliseconds grace_{5000};
+  std::chrono::milliseconds time_limit_grace_{1000 * kTimeLimitGrace_s};
   asio::signal_set child_ended_;
   std::map<std::string, std::shared_ptr<WorkerProcess>> workers_;
 };

@@ -43,9 +43,9 @@ struct Case {
   Parameter& at(std::size_t i) {
     return mechanism.parameters[static_cast<std::size_t>(estimated[i])];
   }
-  std::string note() const {
-    const auto notes =
-        describe_parameters_at_bounds(mechanism, estimated, information, Eigen::VectorXd::Ones(1));
+  std::string note(const std::vector<int>& profiled = {0}) const {
+    const auto notes = describe_parameters_at_bounds(mechanism, estimated, information,
+                                                     Eigen::VectorXd::Ones(1), profiled);
     return notes.size() == 1 ? service::format_message(notes.front()) : "";
   }
 };
@@ -63,8 +63,16 @@ TEST(BoundNotes, ReportChangesOfOtherEstimates) {
   EXPECT_TRUE(holds(note, "values up to 0.0021 N·m·s/rad away from the bound (95 %)") ||
               holds(note, "values up to 0.0022 N·m·s/rad away from the bound (95 %)"))
       << note;
-  EXPECT_TRUE(holds(note, "1.tau_c by -0.0017 N·m (1.7 standard deviations); the intervals"))
+  EXPECT_TRUE(holds(note, "1.tau_c by -0.0017 N·m (1.7 standard deviations); the intervals of these "
+                          "parameters include the changes"))
       << note;
+}
+
+// Without a profile of the parameter, for example because the fit did not converge, the intervals
+// of others do not include their changes.
+TEST(BoundNotes, ReportThatOtherIntervalsAssumeTheBoundWithoutAProfile) {
+  const std::string note = Case(0.8, -0.355).note({1});
+  EXPECT_TRUE(holds(note, "the intervals of these parameters assume the value at the bound")) << note;
 }
 
 TEST(BoundNotes, OmitNegligibleChangesOfOtherEstimates) {
@@ -140,7 +148,7 @@ TEST(BoundNotes, AreOmittedForParametersWithinTheirBounds) {
   Case inside(0.8, 0.0);
   inside.information.at_bound[0] = 0;
   EXPECT_TRUE(describe_parameters_at_bounds(inside.mechanism, inside.estimated, inside.information,
-                                            Eigen::VectorXd::Ones(1))
+                                            Eigen::VectorXd::Ones(1), {})
                   .empty());
 }
 

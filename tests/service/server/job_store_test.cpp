@@ -42,7 +42,7 @@ TEST(JobStore, EnforcesTheShareAndLimitOfWaitingJobs) {
   const ServiceError full = fault_of(store.submit("c1", {"account:carl", false}));
   EXPECT_NE(full.text().find("4 jobs are waiting, the limit"), std::string::npos) << full.text();
   // Both are freed with the jobs, also by cancelling.
-  ASSERT_EQ(fault_of(store.jobs->cancel_job("a1", kAnna)).code(), 0);
+  ASSERT_EQ(fault_of(store.cancel("a1", kAnna)).code(), 0);
   store.drain();
   EXPECT_EQ(fault_of(store.submit("a3", kAnna)).code(), 0);
 }
@@ -147,14 +147,14 @@ TEST(JobStore, LetsOnlyOwnersAndOperatorsCancelAndDelete) {
   StoreWithData store;
   occupy(store);
   store.submit("a1", kAnna);
-  const ServiceError refused = fault_of(store.jobs->cancel_job("a1", kBert));
+  const ServiceError refused = fault_of(store.cancel("a1", kBert));
   EXPECT_EQ(refused.code(), ServiceError::NOT_ALLOWED);
   expect_parts(refused.text(), {"belongs to \"account:anna\""});
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_QUEUED);
-  EXPECT_EQ(fault_of(store.jobs->cancel_job("running", kAnna)).code(), ServiceError::NOT_ALLOWED);
+  EXPECT_EQ(fault_of(store.cancel("running", kAnna)).code(), ServiceError::NOT_ALLOWED);
   EXPECT_FALSE(store.runner.runs.at("running").stopped);
-  EXPECT_EQ(fault_of(store.jobs->cancel_job("a1", kAnna)).code(), 0);
-  EXPECT_EQ(fault_of(store.jobs->cancel_job("running", kRoot)).code(), 0);
+  EXPECT_EQ(fault_of(store.cancel("a1", kAnna)).code(), 0);
+  EXPECT_EQ(fault_of(store.cancel("running", kRoot)).code(), 0);
   EXPECT_TRUE(store.runner.runs.at("running").stopped);
   store.drain();
   EXPECT_EQ(store.remove_job("a1", kBert), ServiceError::NOT_ALLOWED);
@@ -170,8 +170,8 @@ TEST(JobStore, RemembersOwnersAfterARestart) {
   store.submit("a1", kAnna);
   store.restart();
   EXPECT_EQ(store.job("a1").owner(), "account:anna");
-  EXPECT_EQ(fault_of(store.jobs->cancel_job("a1", kBert)).code(), ServiceError::NOT_ALLOWED);
-  EXPECT_EQ(fault_of(store.jobs->cancel_job("a1", kAnna)).code(), 0);
+  EXPECT_EQ(fault_of(store.cancel("a1", kBert)).code(), ServiceError::NOT_ALLOWED);
+  EXPECT_EQ(fault_of(store.cancel("a1", kAnna)).code(), 0);
   store.drain();
   const std::string path = store.context.data_folder + "/jobs/a1/job.textproto";
   std::string text = text_of(path);
@@ -285,7 +285,7 @@ TEST(JobStore, AnswersARepeatedJobAfterItsCancellation) {
     SCOPED_TRACE(done);
     const std::string id = done ? "a2" : "a1";
     ASSERT_EQ(fault_of(store.submit(id, kAnna)).code(), 0);
-    ASSERT_EQ(fault_of(store.jobs->cancel_job(id, kAnna)).code(), 0);
+    ASSERT_EQ(fault_of(store.cancel(id, kAnna)).code(), 0);
     std::vector<rigcal::v1::JobState> answers;
     for (int client = 0; client < 2; ++client) {
       rigcal::v1::SubmitJob request = StoreInHand::submission(id);
@@ -379,13 +379,22 @@ TEST(JobStore, GivesAJobTheShorterOfTwoTimes) {
     request.set_job_id("j" + std::to_string(static_cast<int>(asked)));
     request.mutable_spec()->set_rig_text("x");
     request.mutable_spec()->add_recordings()->set_session_id("data");
-    request.mutable_spec()->set_deadline_s(asked);
+    request.mutable_spec()->set_time_limit_s(asked);
     store.jobs->submit_job(request, kAnna, [](const auto&) {});
     store.drain();
   }
   EXPECT_EQ(store.runner.runs.at("j0").duration_s_max, 100.0);
   EXPECT_EQ(store.runner.runs.at("j99").duration_s_max, 99.0);
   EXPECT_EQ(store.runner.runs.at("j101").duration_s_max, 100.0);
+  // The remedy depends on who set the limit.
+  for (const char* const id : {"j0", "j99", "j101"}) {
+    store.runner.runs.at(id).on_ended({.is_time_over = true});
+    store.drain();
+    EXPECT_EQ(store.job(id).state(), rigcal::v1::JOB_FAILED);
+    EXPECT_TRUE(store.job(id).is_time_over());
+    EXPECT_EQ(store.job(id).error().find("job_duration_s") != std::string::npos, id[1] != '9');
+  }
+  expect_parts(store.job("j99").error(), {"the time limit of 99 s is over", "raise --time-limit"});
 }
 
 // A job starts at most three times: one that has killed the service three times may do so again.
@@ -399,6 +408,30 @@ TEST(JobStore, RunsAnInterruptedJobThreeTimesAtMost) {
   }
   store.restart();
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_FAILED);
+}
+
+// The reply to a cancellation promises that the job does not run again, even if the service is killed
+// before the worker ends. It is therefore sent after the cancellation is on disk.
+TEST(JobStore, NeverRunsACancelledJobAgain) {
+  StoreWithData store;
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
+  ASSERT_EQ(fault_of(store.submit("a2", kAnna)).code(), 0);
+  ASSERT_EQ(store.job("a1").state(), rigcal::v1::JOB_RUNNING);
+  ASSERT_EQ(store.job("a2").state(), rigcal::v1::JOB_QUEUED);
+  for (const std::string id : {"a2", "a1"}) {
+    bool is_answered = false;
+    store.jobs->cancel_job(id, kAnna, [&](const auto&) { is_answered = true; });
+    EXPECT_FALSE(is_answered);
+    store.drain();
+    EXPECT_TRUE(is_answered);
+  }
+  EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_RUNNING) << "its worker has not ended yet";
+  store.restart();
+  for (const std::string id : {"a1", "a2"}) {
+    EXPECT_EQ(store.job(id).state(), rigcal::v1::JOB_CANCELLED);
+    EXPECT_EQ(store.job(id).error(), "cancelled by a client");
+  }
+  EXPECT_EQ(store.runner.order, std::vector<std::string>{"a1"});
 }
 
 // The memory of ended jobs does not grow with the size of their input.
@@ -439,7 +472,7 @@ TEST(JobStore, KeepsLittleOfTwoThousandCancelledJobs) {
   for (int k = 0; k < kJobs; ++k) {
     const std::string id = "job-" + std::to_string(k);
     ASSERT_EQ(fault_of(store.submit(id, kAnna, "data", rig)).code(), 0) << k;
-    ASSERT_EQ(fault_of(store.jobs->cancel_job(id, kAnna)).code(), 0);
+    ASSERT_EQ(fault_of(store.cancel(id, kAnna)).code(), 0);
     store.drain();
   }
   EXPECT_LT(resident_bytes(), before + kBytesMax);

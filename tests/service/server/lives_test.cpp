@@ -54,7 +54,7 @@ TEST(Lives, OfCancelledJobsEndAsCancelled) {
   for (const bool done : {false, true}) {
     const std::string id = done ? "a2" : "a1";
     ASSERT_EQ(fault_of(store.submit(id, kAnna)).code(), 0);
-    ASSERT_EQ(fault_of(store.jobs->cancel_job(id, kAnna)).code(), 0);
+    ASSERT_EQ(fault_of(store.cancel(id, kAnna)).code(), 0);
     ASSERT_TRUE(store.runner.runs.at(id).stopped);
     EXPECT_EQ(store.job(id).state(), rigcal::v1::JOB_RUNNING) << "its worker has not ended yet";
     store.runner.runs.at(id).on_ended({done, done ? "" : "killed"});

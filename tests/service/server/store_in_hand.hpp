@@ -148,13 +148,15 @@ class StoreInHand {
   UploadOutcome open_upload(const std::string& id, const service::Identity& who,
                             std::uint64_t size_bytes, const std::string& file_name = "a.csv") {
     const auto open = upload_request(id, size_bytes, file_name).open_upload();
-    return outcome_of([&](const auto& take) { sessions->open_upload(open, who, take); });
+    return outcome_of<rigcal::v1::UploadState>(
+        [&](const auto& take) { sessions->open_upload(open, who, take); });
   }
 
   UploadOutcome append_upload(const std::string& id, const service::Identity& who,
                               std::uint64_t offset, const std::string& data) {
     auto part = part_request(id, offset, data).upload_part();
-    return outcome_of([&](const auto& take) { sessions->append_upload(part, who, take); });
+    return outcome_of<rigcal::v1::UploadState>(
+        [&](const auto& take) { sessions->append_upload(part, who, take); });
   }
 
   /// A stored session as input of a calibration, which nobody reads.
@@ -180,11 +182,14 @@ class StoreInHand {
                                                     const std::string& session = "data",
                                                     const std::string& rig = "name: \"rig\"") {
     rigcal::v1::SubmitJob request = submission(id, session, rig);
-    service::ReplyOrError<rigcal::v1::JobInfo> outcome =
-        service::make_service_error(rigcal::v1::ServiceError::INTERNAL, "no answer");
-    jobs->submit_job(request, who, [&](const auto& answer) { outcome = answer; });
-    drain();
-    return outcome;
+    return outcome_of<rigcal::v1::JobInfo>(
+        [&](const auto& take) { jobs->submit_job(request, who, take); });
+  }
+
+  service::ReplyOrError<rigcal::v1::JobInfo> cancel(const std::string& id,
+                                                    const service::Identity& who) {
+    return outcome_of<rigcal::v1::JobInfo>(
+        [&](const auto& take) { jobs->cancel_job(id, who, take); });
   }
 
   /// Removes a job. Returns the code of the refusal, 0 if it is gone.
@@ -201,10 +206,10 @@ class StoreInHand {
                                                               : rigcal::v1::JobInfo();
   }
 
-  /// The answer to a request about an upload, once all tasks have run.
-  template <typename Request>
-  UploadOutcome outcome_of(const Request& request) {
-    UploadOutcome outcome =
+  /// The answer to a request, once all tasks have run.
+  template <typename Reply, typename Request>
+  service::ReplyOrError<Reply> outcome_of(const Request& request) {
+    service::ReplyOrError<Reply> outcome =
         service::make_service_error(rigcal::v1::ServiceError::INTERNAL, "no answer");
     request([&](const auto& answer) { outcome = answer; });
     drain();
