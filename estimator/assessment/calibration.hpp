@@ -145,6 +145,29 @@ struct SimulationError {
   JointKind kind = JointKind::kRevolute;
 };
 
+/// Horizons over which readings are predicted if recorded controls have noise [s].
+inline constexpr double kPredictionHorizons[] = {0.05, 0.2, 1.0};
+
+/// The torque of a motorized joint, predicted by inverse dynamics along the filtered motion.
+struct TorquePrediction {
+  std::string joint;
+  JointKind kind = JointKind::kRevolute;
+  /// Root-mean-square difference to the recorded torque, and its expected size due to noise
+  /// [N·m]; [N] for a sliding joint.
+  double error = 0.0, expected = 0.0;
+  double torque = 0.0;  ///< root mean square of the recorded torque [N·m or N]
+};
+
+/// The readings of an encoder, predicted over a short horizon from the estimated states.
+struct MotionPrediction {
+  std::string encoder;
+  JointKind kind = JointKind::kRevolute;
+  double horizon = 0.0;  ///< [s]
+  /// Root-mean-square prediction error, and its expected size due to noise [rad]; [m] for a sliding
+  /// joint.
+  double rmse = 0.0, expected = 0.0;
+};
+
 /// The prediction error of one axis of an inertial sensor over all fitted segments.
 struct InertialAxisError {
   std::string name;  ///< such as "imu1.gyro_z"
@@ -197,6 +220,12 @@ struct Calibration {
   Eigen::MatrixXd correlation;  ///< free × free
   std::vector<NullDirection> null_directions;
   std::vector<SimulationError> simulation;
+  /// Duration after which the simulation restarts from the estimated states [s]. Finite only if
+  /// recorded controls have noise, because controllers then react to the true motion.
+  double simulation_horizon = std::numeric_limits<double>::infinity();
+  /// Predictions that assess a model with noisy controls; empty without noise.
+  std::vector<TorquePrediction> torque_predictions;
+  std::vector<MotionPrediction> motion_predictions;
   /// Inertial sensor axes with readings; physical parameters only.
   std::vector<InertialAxisError> inertial;
   std::vector<HeldOutSensor> held_out;  ///< physical parameters only

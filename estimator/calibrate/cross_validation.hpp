@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct ParameterEvaluation {
   int iterations = 0;
   /// Open-loop simulation errors, with initial states fitted to these recordings.
   std::vector<SimulationError> simulation;
+  /// As in Calibration [s].
+  double simulation_horizon = std::numeric_limits<double>::infinity();
   Termination simulation_termination = Termination::kNumericalFailure;
   int simulation_iterations = 0;
   std::vector<SegmentTrajectory> trajectories;

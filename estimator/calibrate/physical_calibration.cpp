@@ -10,9 +10,10 @@
 #include "estimator/assessment/identifiability/identifiability.hpp"
 #include "estimator/assessment/identifiability/inertia_results.hpp"
 #include "estimator/assessment/intervals/confidence_intervals.hpp"
-#include "estimator/assessment/intervals/parameter_profile.hpp"
 #include "estimator/assessment/intervals/estimate_table.hpp"
+#include "estimator/assessment/intervals/parameter_profile.hpp"
 #include "estimator/assessment/model_test/part_comparison.hpp"
+#include "estimator/assessment/model_test/predictions.hpp"
 #include "estimator/assessment/model_test/score_tests.hpp"
 #include "estimator/assessment/quantization.hpp"
 #include "estimator/calibrate/held_out_sensors.hpp"
@@ -156,6 +157,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   const std::unique_ptr<ShootingFit> begun =
       begin_shooting_fit(recordings, options, monitor, {}, result.mechanism);
   ShootingFit& fit = *begun;
+  const Mechanism filtered_at = result.mechanism;
   result.notes = fit.input().notes;
   move_initial_values_off_bounds(
       result.mechanism, [&](const Mechanism& at) { return fit.make_second_stage_problem(at); });
@@ -209,7 +211,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
     append(notes, result.notes);
   } else if (fit.has_diverged()) {
     result.notes.emplace_back(MessageCode::kSimulationDiverged);
-  } else if (!fit.is_predictable()) {
+  } else if (!fit.is_predictable() && std::isinf(fit.simulation_horizon())) {
     result.notes.emplace_back(MessageCode::kUnpredictableMotion);
   }
   const auto note_cancellation = [&] {
@@ -223,6 +225,11 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   const ShootingProblem& reached = result.refined ? fit.simulation_problem() : fit.joint_problem();
   note_unresolved_steps(reached, result.notes);
   result.simulation = simulation_errors(fit.simulation_problem());
+  result.simulation_horizon = fit.simulation_horizon();
+  if (fit.input().noise.control.size() > 0 && is_converged(result.termination)) {
+    result.torque_predictions = predict_torques(filtered_at, fit, options);
+    result.motion_predictions = predict_motions(fit);
+  }
   result.inertial = inertial_errors(reached, fit.joint_problem().noise());
   result.trajectories = fit.trajectories();
   if (!result.refined) profile(reached);
@@ -317,6 +324,7 @@ ParameterEvaluation evaluate_physical_parameters(const Mechanism& rig, const Mec
   if (fit.is_cancelled()) evaluation.termination = Termination::kCancelled;
   note_unresolved_steps(fit.simulation_problem(), evaluation.notes);
   evaluation.simulation = simulation_errors(fit.simulation_problem());
+  evaluation.simulation_horizon = fit.simulation_horizon();
   evaluation.simulation_termination = fit.simulation_history().termination;
   evaluation.simulation_iterations = fit.simulation_history().iterations;
   evaluation.trajectories = fit.trajectories();

@@ -87,7 +87,7 @@ enum class MessageCode {
   kCommandAtLimit,
   kReadingBeyondStop,
   kLimitBeyondStop,  ///< a safety limit that a joint cannot reach
-  kHeldRig,  ///< by a hand, at the start or the end of a segment
+  kHeldRig,          ///< by a hand, at the start or the end of a segment
   kRestIntervals,
   kRepeatedReadings,
   kUndescribedStop,
@@ -200,7 +200,11 @@ enum class MessageCode {
   kModelRejected,
   kNoFit,
   kResidualsMatchNoise,  ///< this and the following: reasons
-  kUnexplainedShare,     ///< of the motion
+  kPredictionsMatchNoise,
+  kUnexplainedShare,   ///< of the motion
+  kUnexplainedTorque,  ///< share of the torque that inverse dynamics leaves
+  kExcessTorqueErrors,
+  kExcessPredictionErrors,  ///< of readings, over a short horizon
   kSegmentsDisagree,
   kExcessResiduals,  ///< relative to the sensor noise
   kCorrelatedResiduals,

@@ -16,6 +16,20 @@ constexpr MessageRow kVerdictRows[] = {
      "{degrees} degrees of freedom)]"},
     {kUnexplainedShare, "unexplained-share",
      "the model leaves {share} unexplained (encoder \"{encoder}\")"},
+    {kPredictionsMatchNoise, "predictions-match-noise",
+     "torques are predicted to {percent:2} %, and torques and motions to {ratio:2} times the "
+     "errors "
+     "that noise explains[; the segments agree (Cochran's Q = {statistic}, {degrees} degrees of "
+     "freedom)]"},
+    {kUnexplainedTorque, "unexplained-torque",
+     "the model leaves {percent} % of a torque unexplained (joint \"{joint}\")"},
+    {kExcessTorqueErrors, "excess-torque-errors",
+     "torques are predicted to {percent:2} %, {ratio:2} times the error that noise explains (joint "
+     "\"{joint}\")"},
+    {kExcessPredictionErrors, "excess-prediction-errors",
+     "errors of predictions over {horizon:2} are {ratio:2} times those that noise explains "
+     "(encoder "
+     "\"{encoder}\")"},
     {kSegmentsDisagree, "segments-disagree",
      "the segments disagree (Cochran's Q = {statistic}, {degrees} degrees of freedom)"},
     {kExcessResiduals, "excess-residuals",

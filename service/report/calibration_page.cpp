@@ -72,9 +72,9 @@ std::string head(const Calibration& calibration, const CalibrationMetadata& cont
   if (judged && !calibration.converged()) html += render_paragraph(describe_outcome(calibration));
   html += name_inputs(context) + "<div class=\"summary\">\n";
   for (const estimator::SimulationError& error : calibration.simulation) {
-    html +=
-        render_summary_box("open-loop RMSE, joint " + error.joint,
-                           format_number(1e3 * error.rmse) + " " + joint_units(error.kind).error);
+    html += render_summary_box(
+        name_simulation(calibration.simulation_horizon) + ", RMSE, joint " + error.joint,
+        format_number(1e3 * error.rmse) + " " + joint_units(error.kind).error);
   }
   html += render_summary_box(
       "estimated states RMSE",

@@ -20,6 +20,11 @@ namespace {
 
 using estimator::CrossValidation;
 
+double simulation_horizon(const CrossValidation& validation) {
+  return validation.folds.empty() ? std::numeric_limits<double>::infinity()
+                                  : validation.folds.front().evaluation.simulation_horizon;
+}
+
 std::string head(const CrossValidation& validation, const CalibrationMetadata& context) {
   const bool converged = have_all_folds_converged(validation);
   std::string html =
@@ -28,9 +33,9 @@ std::string head(const CrossValidation& validation, const CalibrationMetadata& c
   html += "<div class=\"summary\">\n";
   const CrossValidationErrors errors = compute_cross_validation_errors(validation);
   for (const estimator::SimulationError& error : errors.simulation) {
-    html +=
-        render_summary_box("open loop, held out, joint " + error.joint,
-                           format_number(1e3 * error.rmse) + " " + joint_units(error.kind).error);
+    html += render_summary_box(
+        name_simulation(simulation_horizon(validation)) + ", held out, joint " + error.joint,
+        format_number(1e3 * error.rmse) + " " + joint_units(error.kind).error);
   }
   html += render_summary_box(
       "estimated states, held out",
@@ -90,8 +95,8 @@ std::string matrices(const CrossValidation& validation) {
       "<p class=\"quiet\">Row: the held-out piece. Column: the piece whose error is shown. Framed: "
       "predictions of held-out pieces; others are fits.</p>\n";
   for (std::size_t j = 0; j < validation.joints.size(); ++j) {
-    html += matrix("Open-loop simulation, joint " + validation.joints[j] + " [" +
-                       joint_units(validation.kinds[j]).error + "]",
+    html += matrix(name_simulation(simulation_horizon(validation)) + ", joint " +
+                       validation.joints[j] + " [" + joint_units(validation.kinds[j]).error + "]",
                    validation.simulation[j]);
   }
   return html +
@@ -155,12 +160,15 @@ std::string piece_table(const estimator::CrossValidation& validation) {
   const auto in_unit = [&](const std::string& title, const std::string& unit) {
     return slides ? title + " [" + unit + "]" : title;
   };
+  const bool is_open_loop = std::isinf(simulation_horizon(validation));
+  const std::string horizon = format_number(simulation_horizon(validation)) + " s ahead ";
   TableRows rows = {
       {"held out", in_unit("states", pooled_error_unit_text(validation.kinds)), "cost"}};
   std::vector<bool> right = {false, true, true};
   for (std::size_t j = 0; j < validation.joints.size(); ++j) {
     rows[0].push_back(
-        in_unit("open loop " + validation.joints[j], joint_units(validation.kinds[j]).error));
+        in_unit(is_open_loop ? "open loop " + validation.joints[j] : horizon + validation.joints[j],
+                joint_units(validation.kinds[j]).error));
     right.push_back(true);
   }
   rows[0].push_back("");

@@ -1,6 +1,7 @@
 #include "service/result/calibration_message.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "estimator/assessment/model_test/verdict.hpp"
@@ -153,6 +154,28 @@ void add_inertial(const estimator::Calibration& calibration, v1::CalibrationResu
   }
 }
 
+void add_predictions(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
+  if (std::isfinite(calibration.simulation_horizon)) {
+    result.set_simulation_horizon_s(calibration.simulation_horizon);
+  }
+  for (const estimator::TorquePrediction& each : calibration.torque_predictions) {
+    v1::TorquePredictionResult* out = result.add_torque_predictions();
+    out->set_joint(each.joint);
+    out->set_unit(joint_units(each.kind).force);
+    out->set_rmse(each.error);
+    out->set_expected(each.expected);
+    out->set_torque(each.torque);
+  }
+  for (const estimator::MotionPrediction& each : calibration.motion_predictions) {
+    v1::MotionPredictionResult* out = result.add_motion_predictions();
+    out->set_encoder(each.encoder);
+    out->set_unit(joint_units(each.kind).coordinate);
+    out->set_horizon_s(each.horizon);
+    out->set_rmse(each.rmse);
+    out->set_expected(each.expected);
+  }
+}
+
 }  // namespace
 
 std::string calibration_json(const estimator::Calibration& calibration,
@@ -161,6 +184,7 @@ std::string calibration_json(const estimator::Calibration& calibration,
   add_parameter_results(calibration.parameters, calibration.mechanism, result.mutable_parameters());
   add_parameter_results(calibration.tied, calibration.mechanism, result.mutable_dependent());
   add_simulation_errors(calibration.simulation, result.mutable_simulation());
+  add_predictions(calibration, result);
   add_inertial(calibration, result);
   result.set_cost(calibration.cost);
   result.set_iterations(calibration.iterations);

@@ -123,12 +123,13 @@ void add_statistic(const ConsistencyTest& agreement, Message& message) {
   message.arguments.push_back({"degrees", agreement.degrees_of_freedom});
 }
 
-void doubt_agreement(const ConsistencyTest& agreement, Verdict& verdict) {
+/// @param worst  verdict if parts disagree with a significance of kSignificanceLevel
+void doubt_agreement(const ConsistencyTest& agreement, VerdictKind worst, Verdict& verdict) {
   if (!(agreement.p_value < kConsistencyLevel)) return;
   Message reason(MessageCode::kSegmentsDisagree);
   add_statistic(agreement, reason);
-  object(agreement.p_value < kSignificanceLevel ? VerdictKind::kRejected : VerdictKind::kDoubtful,
-         std::move(reason), verdict);
+  object(agreement.p_value < kSignificanceLevel ? worst : VerdictKind::kDoubtful, std::move(reason),
+         verdict);
 }
 
 void doubt_residuals(const std::vector<SensorFitQuality>& fits, Verdict& verdict) {
@@ -168,6 +169,69 @@ void doubt_accelerations(const Calibration& calibration, const std::vector<Senso
     object(VerdictKind::kDoubtful, {MessageCode::kTraceOfAccelerations, {{"joint", *trace}}},
            verdict);
   }
+}
+
+bool is_judged_by_predictions(const Calibration& calibration) {
+  return !calibration.torque_predictions.empty() || !calibration.motion_predictions.empty();
+}
+
+double torque_share(const TorquePrediction& each) {
+  return each.torque > 0.0 ? each.error / each.torque : 0.0;
+}
+
+double torque_ratio(const TorquePrediction& each) {
+  return each.expected > 0.0 ? each.error / each.expected : 0.0;
+}
+
+double motion_ratio(const MotionPrediction& each) {
+  return each.expected > 0.0 ? each.rmse / each.expected : 0.0;
+}
+
+VerdictKind kind_of_ratio(double ratio) {
+  return ratio > kFarTooNoisy ? VerdictKind::kRejected : VerdictKind::kDoubtful;
+}
+
+/// Compares the prediction errors of a model with noisy controls with their expected sizes.
+void doubt_predictions(const Calibration& calibration, Verdict& verdict) {
+  const auto torque = std::ranges::max_element(calibration.torque_predictions, {}, torque_ratio);
+  if (torque != calibration.torque_predictions.end() && !(torque_ratio(*torque) <= kNoisy)) {
+    object(kind_of_ratio(torque_ratio(*torque)),
+           {MessageCode::kExcessTorqueErrors,
+            {{"percent", 100.0 * torque_share(*torque)},
+             {"ratio", torque_ratio(*torque)},
+             {"joint", torque->joint}}},
+           verdict);
+  }
+  const auto motion = std::ranges::max_element(calibration.motion_predictions, {}, motion_ratio);
+  if (motion != calibration.motion_predictions.end() && !(motion_ratio(*motion) <= kNoisy)) {
+    object(kind_of_ratio(motion_ratio(*motion)),
+           {MessageCode::kExcessPredictionErrors,
+            {{"horizon", Quantity{motion->horizon, "s"}},
+             {"ratio", motion_ratio(*motion)},
+             {"encoder", motion->encoder}}},
+           verdict);
+  }
+}
+
+/// Returns the reason to accept a model with noisy controls.
+Message accept_predictions(const Calibration& calibration) {
+  double share = 0.0, ratio = 0.0;
+  for (const TorquePrediction& each : calibration.torque_predictions) {
+    share = std::max(share, torque_share(each));
+    ratio = std::max(ratio, torque_ratio(each));
+  }
+  for (const MotionPrediction& each : calibration.motion_predictions) {
+    ratio = std::max(ratio, motion_ratio(each));
+  }
+  Message reason(MessageCode::kPredictionsMatchNoise,
+                 {{"percent", 100.0 * share}, {"ratio", ratio}});
+  if (!std::isnan(calibration.agreement.statistic)) add_statistic(calibration.agreement, reason);
+  return reason;
+}
+
+/// Returns whether inverse dynamics leaves more than a third of a joint's torque unexplained.
+bool is_torque_unexplained(const TorquePrediction& each) {
+  return torque_ratio(each) > kFarTooNoisy && torque_share(each) > kUnexplainedShare;
 }
 
 /// Returns the reason to accept the model.
@@ -237,17 +301,35 @@ std::vector<SensorFitQuality> assess_sensor_fits(const Calibration& calibration)
 
 Verdict judge_model(const Calibration& calibration) {
   const std::vector<SensorFitQuality> fits = assess_sensor_fits(calibration);
+  const bool by_predictions = is_judged_by_predictions(calibration);
+  const auto& torques = calibration.torque_predictions;
+  const auto torque = std::ranges::find_if(torques, is_torque_unexplained);
+  if (torque != torques.end()) {
+    return {VerdictKind::kNoFit,
+            {{MessageCode::kUnexplainedTorque,
+              {{"percent", static_cast<int>(std::lround(100.0 * torque_share(*torque)))},
+               {"joint", torque->joint}}}}};
+  }
   const auto worst = std::ranges::max_element(fits, {}, &SensorFitQuality::unexplained);
-  if (worst != fits.end() && is_motion_unexplained(*worst)) {
+  if (!by_predictions && worst != fits.end() && is_motion_unexplained(*worst)) {
     return {VerdictKind::kNoFit,
             {{MessageCode::kUnexplainedShare,
               {{"share", std::vector<Message>{describe_unexplained_share(worst->unexplained)}},
                {"encoder", worst->name}}}}};
   }
   Verdict verdict;
-  doubt_agreement(calibration.agreement, verdict);
-  doubt_residuals(fits, verdict);
-  doubt_accelerations(calibration, fits, verdict);
+  if (by_predictions) {
+    // Predictions at noise level show that a disagreement is small; the intervals include it.
+    doubt_predictions(calibration, verdict);
+    const bool is_at_noise = verdict.kind == VerdictKind::kAccepted;
+    doubt_agreement(calibration.agreement,
+                    is_at_noise ? VerdictKind::kDoubtful : VerdictKind::kRejected, verdict);
+    doubt_residuals(fits, verdict);
+  } else {
+    doubt_agreement(calibration.agreement, VerdictKind::kRejected, verdict);
+    doubt_residuals(fits, verdict);
+    doubt_accelerations(calibration, fits, verdict);
+  }
   if (!calibration.cross_axes.empty()) {
     const CrossAxisSensitivity& first = calibration.cross_axes.front();
     object(VerdictKind::kRejected,
@@ -264,7 +346,10 @@ Verdict judge_model(const Calibration& calibration) {
              {"estimate", Quantity{first.value, first.unit, first.standard_deviation}}}},
            verdict);
   }
-  if (verdict.reasons.empty()) verdict.reasons.push_back(acceptance(calibration, fits));
+  if (verdict.reasons.empty()) {
+    verdict.reasons.push_back(by_predictions ? accept_predictions(calibration)
+                                             : acceptance(calibration, fits));
+  }
   return verdict;
 }
 

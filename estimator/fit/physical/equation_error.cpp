@@ -270,6 +270,27 @@ void EquationErrorProblem::weight_joint(int joint, const Eigen::VectorXd& integr
   }
 }
 
+TorqueComparison EquationErrorProblem::compare_torques(int joint, int motor, double gain,
+                                                       double density) const {
+  const Eigen::VectorXd integrals = integrals_at(point_.mechanism);
+  const double inertia = inertia_noise()[joint];
+  TorqueComparison sums;
+  for (const int f : joints_[static_cast<std::size_t>(joint)].functions) {
+    const auto& function = motion_.functions[static_cast<std::size_t>(f)];
+    const auto& shape = motion_.shapes[static_cast<std::size_t>(function.segment)];
+    const auto controls =
+        motion_.control.row(motor).segment(function.first_instant, shape.values.size());
+    const double torque = gain * shape.spacing * shape.values.dot(controls.transpose());
+    const double friction = dry_bound_[joint] * motion_.undirected(joint, f);
+    sums.error += std::pow(integrals[Eigen::Index{f} * joint_count() + joint], 2);
+    sums.expected += density * shape.torque[0] + inertia * shape.inertia[0] + friction * friction;
+    sums.torque += torque * torque;
+    ++sums.count;
+  }
+  const auto root_mean = [&](double sum) { return std::sqrt(sum / std::max(sums.count, 1)); };
+  return {sums.count, root_mean(sums.error), root_mean(sums.expected), root_mean(sums.torque)};
+}
+
 void EquationErrorProblem::update_weights() {
   const Eigen::VectorXd integrals = integrals_at(point_.mechanism);
   const Eigen::VectorXd noise = inertia_noise();

@@ -12,6 +12,15 @@
 
 namespace estimator {
 
+/// Torque integrals of one joint ∫ φ τ dt, compared with their prediction by inverse dynamics. Root
+/// mean squares over the test functions [N·m]; [N] for a sliding joint.
+struct TorqueComparison {
+  int count = 0;          ///< of the test functions
+  double error = 0.0;     ///< of the differences
+  double expected = 0.0;  ///< of their standard deviations due to noise
+  double torque = 0.0;    ///< of the recorded torques
+};
+
 /// The least-squares problem of the equation error of a tree whose joints are all observed. With
 /// filtered angles θ, rates ω and accelerations ω̇, the torque imbalance of each joint,
 /// r = ρ(θ, ω, ω̇, χ) + σ B, is multiplied by test functions φ and integrated (ModulatedMotion).
@@ -60,6 +69,12 @@ class EquationErrorProblem final : public LeastSquaresProblem {
   int integral_count() const;
   /// Returns whether the integrals are affine in the estimated coordinates.
   bool is_affine() const { return is_affine_; }
+
+  /// Compares the recorded torques of a joint with inverse dynamics at the current point, over the
+  /// test functions during which the joint moves.
+  /// @param gain     of the joint's motor, which is number `motor` [N·m per unit of the control]
+  /// @param density  spectral density of the recorded torque's noise [N²m²/Hz]
+  TorqueComparison compare_torques(int joint, int motor, double gain, double density) const;
 
   /// Sets the covariances to the scatter of the integrals at the current point. Integrals with a
   /// larger imbalance, such as at impacts, get a smaller weight (Cauchy's).

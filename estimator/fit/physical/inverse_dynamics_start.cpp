@@ -103,20 +103,6 @@ double measure_inertia_deviation(Mechanism mechanism, int body) {
   return residual ? std::max(1.0, residual->norm()) : kInertiaUncertainty;
 }
 
-/// Adds changes of the encoder offsets to the initial states.
-void shift_states(const Mechanism& from, const Mechanism& to, ShootingInput& input) {
-  const std::vector<Encoder> sensors = used_encoders(from);
-  Eigen::VectorXd change(std::ssize(sensors));
-  for (Eigen::Index i = 0; i < change.size(); ++i) {
-    const int offset = sensors[static_cast<std::size_t>(i)].offset;
-    change[i] = to.at(offset).value - from.at(offset).value;
-  }
-  const Eigen::VectorXd shift = EncoderToJointMap(from).joint_coordinates(change);
-  for (Eigen::MatrixXd& states : input.states) {
-    states.topRows(shift.size()).colwise() += shift;
-  }
-}
-
 /// A fit that starts from given parameter values, and the cost per reading of its second stage.
 struct BegunFit {
   std::unique_ptr<ShootingFit> fit;
@@ -135,6 +121,19 @@ struct BegunFit {
 };
 
 }  // namespace
+
+void shift_states(const Mechanism& from, const Mechanism& to, ShootingInput& input) {
+  const std::vector<Encoder> sensors = used_encoders(from);
+  Eigen::VectorXd change(std::ssize(sensors));
+  for (Eigen::Index i = 0; i < change.size(); ++i) {
+    const int offset = sensors[static_cast<std::size_t>(i)].offset;
+    change[i] = to.at(offset).value - from.at(offset).value;
+  }
+  const Eigen::VectorXd shift = EncoderToJointMap(from).joint_coordinates(change);
+  for (Eigen::MatrixXd& states : input.states) {
+    states.topRows(shift.size()).colwise() += shift;
+  }
+}
 
 std::optional<Mechanism> estimate_by_inverse_dynamics(const Mechanism& mechanism,
                                                       const ShootingInput& input,

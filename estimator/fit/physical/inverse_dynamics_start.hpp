@@ -24,6 +24,9 @@ std::optional<Mechanism> estimate_by_inverse_dynamics(const Mechanism& mechanism
                                                       const ShootingInput& input,
                                                       const CalibrationOptions& options);
 
+/// Adds changes of the encoder offsets, from one mechanism to the other, to the initial states.
+void shift_states(const Mechanism& from, const Mechanism& to, ShootingInput& input);
+
 /// Returns a fit whose motion can be simulated from node to node at its initial parameter values.
 /// These are the given values, or those by inverse dynamics if they predict the recordings much
 /// better.

@@ -25,6 +25,9 @@ constexpr double kNegligibleShare = 1e-6;  // negligible process noise, relative
 /// simulation fit has diverged.
 constexpr double kAstrayRatio = 1.5;
 
+/// Duration of simulations with noisy controls, which cannot be predicted for long [s].
+constexpr double kNoisySimulationHorizon = 1.0;
+
 constexpr double kSmallDecrease = 1.0;  // of the whitened cost, while noise levels change
 constexpr double kNegligibleDecrease = 1e-2;
 constexpr double kStagnantDecrease = 0.1;  // smallest decrease in three steps
@@ -311,6 +314,11 @@ std::unique_ptr<ShootingProblem> ShootingFit::make_prediction_problem(const Mech
   ShootingGrid grid = input_.grid;
   grid.interval = horizon;
   return make_problem(mechanism, joint_->noise(), grid);
+}
+
+double ShootingFit::simulation_horizon() const {
+  return input_.noise.control.size() > 0 ? kNoisySimulationHorizon
+                                         : std::numeric_limits<double>::infinity();
 }
 
 bool ShootingFit::fit_simulation() {

@@ -88,6 +88,10 @@ class ShootingFit {
   /// of the joint estimation.
   bool has_diverged() const { return diverged_; }
 
+  /// Returns the duration after which the simulation restarts from the jointly estimated states
+  /// [s]. It is infinite unless recorded controls have noise.
+  double simulation_horizon() const;
+
   /// Returns the problem whose motion starts at the jointly estimated states every `horizon`
   /// seconds. Its errors are those of predictions over this time.
   std::unique_ptr<ShootingProblem> make_prediction_problem(const Mechanism& mechanism,
@@ -114,7 +118,7 @@ class ShootingFit {
                                                 const ShootingNoise& noise,
                                                 const ShootingGrid& grid) const;
   std::unique_ptr<ShootingProblem> make_simulation_problem(const Mechanism& mechanism) const {
-    return make_prediction_problem(mechanism, std::numeric_limits<double>::infinity());
+    return make_prediction_problem(mechanism, simulation_horizon());
   }
   bool has_significant_process_noise() const;
   std::vector<Mechanism> make_restart_candidates(const Mechanism& reached) const;

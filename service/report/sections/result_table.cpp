@@ -64,7 +64,8 @@ std::string first_line(const estimator::Calibration& calibration) {
 }
 
 std::string simulation_table(const estimator::Calibration& calibration) {
-  std::vector<std::vector<std::string>> rows = {{"open-loop simulation", "RMSE", "unit"}};
+  std::vector<std::vector<std::string>> rows = {
+      {name_simulation(calibration.simulation_horizon), "RMSE", "unit"}};
   for (const estimator::SimulationError& error : calibration.simulation) {
     rows.push_back({"joint " + error.joint, format_significant_digits(1e3 * error.rmse, 4),
                     joint_units(error.kind).error});
@@ -236,7 +237,51 @@ std::string cut_in_the_middle(const std::string& name, int characters_max) {
          name.substr(begins[static_cast<std::size_t>(count - tail)]);
 }
 
+/// Appends tables of the predictions that assess a model with noisy controls.
+void append_predictions(const estimator::Calibration& calibration,
+                        std::vector<QuantityTable>& tables) {
+  const auto append = [&](const std::string& title, const std::string& last,
+                          const std::string& caption, const std::vector<TableQuantity>& errors,
+                          const auto& name_row) {
+    if (errors.empty()) return;
+    std::vector<std::vector<std::string>> rows = {{title, "RMSE", "expected", "unit", last}};
+    const std::vector<TableNotation> notations = make_table_notations(errors);
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+      const auto [name, remark] = name_row(i);
+      rows.push_back({name, notations[i].number_text(errors[i].value),
+                      notations[i].number_text(errors[i].deviation), notations[i].unit(), remark});
+    }
+    tables.push_back({title, caption, std::move(rows)});
+  };
+  std::vector<TableQuantity> torques, motions;
+  for (const auto& each : calibration.torque_predictions) {
+    torques.push_back({each.error, each.expected, joint_units(each.kind).force});
+  }
+  for (const auto& each : calibration.motion_predictions) {
+    motions.push_back({each.rmse, each.expected, joint_units(each.kind).coordinate});
+  }
+  append("torque prediction", "share of the torque",
+         "Differences between the recorded torques and inverse dynamics along the filtered motion, "
+         "with the size that noise explains",
+         torques, [&](std::size_t i) {
+           const estimator::TorquePrediction& each = calibration.torque_predictions[i];
+           const double share = each.torque > 0.0 ? each.error / each.torque : 0.0;
+           return std::pair("joint " + each.joint, format_number(100.0 * share, 2) + " %");
+         });
+  append("motion prediction", "horizon",
+         "Errors of predictions from the estimated states, with the size that noise explains",
+         motions, [&](std::size_t i) {
+           const estimator::MotionPrediction& each = calibration.motion_predictions[i];
+           return std::pair("encoder " + each.encoder, format_number(each.horizon) + " s");
+         });
+}
+
 }  // namespace
+
+std::string name_simulation(double horizon) {
+  return std::isfinite(horizon) ? "prediction over " + format_number(horizon) + " s"
+                                : "open-loop simulation";
+}
 
 std::string format_table(std::vector<std::vector<std::string>> rows,
                          const std::vector<bool>& right) {
@@ -308,6 +353,7 @@ std::vector<QuantityTable> make_quantity_tables(const estimator::Calibration& ca
              std::isfinite(each.standard_deviation) ? "" : "not identifiable");
   }
   std::vector<QuantityTable> tables;
+  append_predictions(calibration, tables);
   combinations.append_to(tables, "well-identified combinations", "",
                          "Combinations that are identified more precisely than their parameters");
   moments.append_to(tables, "principal moments of inertia", "axis",

@@ -16,6 +16,10 @@ namespace service {
 std::string format_table(std::vector<std::vector<std::string>> rows,
                          const std::vector<bool>& right);
 
+/// Returns the name of a simulation that restarts from the estimated states every `horizon`
+/// seconds: "prediction over 1 s"; "open-loop simulation" if the horizon is infinite.
+std::string name_simulation(double horizon);
+
 /// Formats the result of a calibration as text. It gives the verdict, the parameters with standard
 /// deviations, units and initial values, active bounds, and well-identified combinations. It also
 /// gives the open-loop error of each joint [mrad], unidentifiable combinations of parameters,
@@ -32,9 +36,9 @@ struct QuantityTable {
   bool is_for_unidentifiable = false;
 };
 
-/// Returns tables of further quantities that a calibration determines: well-identified
-/// combinations, principal moments of inertia, and base inertial parameters. Empty tables are
-/// omitted.
+/// Returns tables of further quantities that a calibration determines: prediction errors,
+/// well-identified combinations, principal moments of inertia, and base inertial parameters. Empty
+/// tables are omitted.
 std::vector<QuantityTable> make_quantity_tables(const estimator::Calibration& calibration);
 
 /// Returns the notation of each estimate in a table: power of ten and number of digits. Estimates

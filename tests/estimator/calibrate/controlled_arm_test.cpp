@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimator/assessment/model_test/verdict.hpp"
 #include "estimator/calibrate/calibrate.hpp"
 #include "tests/support/mechanisms/controlled_arm.hpp"
 
@@ -20,11 +21,19 @@ Mechanism arm_with_control_noise(const Mechanism& truth) {
   return given;
 }
 
-Recording record_noisy_arm(const Mechanism& truth) {
+Recording record_noisy_arm(const Mechanism& truth, unsigned seed = 4) {
   return test_support::record_arm(truth, {.duration = 5.0,
                                           .angle_noise = kAngleNoise,
                                           .torque_noise = {kTorqueNoise[0], kTorqueNoise[1]},
-                                          .seed = 4});
+                                          .seed = seed});
+}
+
+double largest_torque_ratio(const Calibration& result) {
+  double largest = 0.0;
+  for (const TorquePrediction& each : result.torque_predictions) {
+    largest = std::max(largest, each.error / each.expected);
+  }
+  return largest;
 }
 
 // The estimates are within their uncertainty, and the states within the noise of the readings.
@@ -43,6 +52,42 @@ TEST(CalibrateArm, EstimatesParametersFromNoisyTorques) {
         << estimate.name << " " << estimate.value << " instead of " << value << " +- "
         << estimate.standard_deviation;
   }
+}
+
+// Catches an expected error that is not the size of the error of a right model.
+TEST(CalibrateArm, PredictsTorquesAndMotionsOfARightModelToTheirNoise) {
+  const Mechanism truth = test_support::make_arm(2);
+  const Calibration result = calibrate(arm_with_control_noise(truth), {record_noisy_arm(truth)});
+  EXPECT_EQ(result.simulation_horizon, 1.0);
+  ASSERT_EQ(result.torque_predictions.size(), 2U);
+  for (const TorquePrediction& each : result.torque_predictions) {
+    EXPECT_GT(each.error, 0.5 * each.expected) << each.joint;
+    EXPECT_LT(each.error, 1.3 * each.expected) << each.joint;
+    EXPECT_GT(each.torque, 20.0 * each.error) << each.joint;
+  }
+  ASSERT_EQ(result.motion_predictions.size(), 6U);
+  for (const MotionPrediction& each : result.motion_predictions) {
+    EXPECT_GT(each.rmse, 0.3 * each.expected) << each.encoder << " " << each.horizon;
+    EXPECT_LT(each.rmse, 1.5 * each.expected) << each.encoder << " " << each.horizon;
+  }
+  EXPECT_LE(judge_model(result).kind, VerdictKind::kDoubtful);
+}
+
+// Catches a judgement by predictions that accepts everything: friction that the model lacks is
+// several times the noise of the torques.
+TEST(CalibrateArm, RejectsAnArmWithoutFriction) {
+  const Mechanism truth = test_support::make_arm(2);
+  Mechanism given = arm_with_control_noise(truth);
+  for (int j = 0; j < given.joint_count(); ++j) {
+    for (const JointParameter each : {JointParameter::kViscous, JointParameter::kCoulombTorque}) {
+      Parameter& parameter = given.joint_parameter(j, each);
+      parameter.value = 0.0;
+      parameter.free = false;
+    }
+  }
+  const Calibration result = calibrate(given, {record_noisy_arm(truth)});
+  EXPECT_GT(largest_torque_ratio(result), 3.0);
+  EXPECT_GE(judge_model(result).kind, VerdictKind::kRejected);
 }
 
 }  // namespace

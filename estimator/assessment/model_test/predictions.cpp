@@ -1,0 +1,203 @@
+#include "estimator/assessment/model_test/predictions.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "estimator/fit/free_parameters.hpp"
+#include "estimator/fit/physical/control_noise_effect.hpp"
+#include "estimator/fit/physical/equation_error.hpp"
+#include "estimator/fit/physical/inverse_dynamics_start.hpp"
+#include "estimator/fit/physical/shooting/control_noise.hpp"
+#include "estimator/model/encoder.hpp"
+#include "estimator/model/joint_friction.hpp"
+#include "estimator/model/spanning_tree.hpp"
+#include "estimator/simulation/interval/joint_dynamics.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kWindowsMost = 20;   // whose expected errors are averaged
+constexpr int kSubstepsMost = 20;  // per window, between linearizations
+
+/// The estimated motion of one segment at its shooting nodes.
+struct NodeMotion {
+  Eigen::MatrixXd states;  ///< coordinates and rates × nodes
+  std::vector<double> times;
+};
+
+/// The covariance of the state of all joints, propagated by a linear model with white acceleration.
+class StateCovariance {
+ public:
+  /// Starts with the covariance of smoothed states of a joint with the acceleration of spectral
+  /// density S and readings of spectral density r: √2/4 r^¾ S^¼ and √2/4 r^¼ S^¾.
+  StateCovariance(const Eigen::VectorXd& readings, const Eigen::VectorXd& accelerations)
+      : value_(Eigen::MatrixXd::Zero(2 * readings.size(), 2 * readings.size())) {
+    const Eigen::Index n = readings.size();
+    for (Eigen::Index j = 0; j < n; ++j) {
+      const double r = readings[j], S = accelerations[j];
+      value_(j, j) = std::sqrt(0.125) * std::pow(r, 0.75) * std::pow(S, 0.25);
+      value_(n + j, n + j) = std::sqrt(0.125) * std::pow(r, 0.25) * std::pow(S, 0.75);
+    }
+  }
+
+  /// Propagates the covariance by `time` seconds.
+  /// @param A  derivatives of the state's rate, 2n × 2n
+  /// @param S  spectral density of the accelerations, n × n
+  void propagate(const Eigen::MatrixXd& A, const Eigen::MatrixXd& S, double time) {
+    const Eigen::Index n = S.rows();
+    const Eigen::MatrixXd step = Eigen::MatrixXd::Identity(2 * n, 2 * n) + time * A +
+                                 0.5 * time * time * A * A;
+    value_ = step * value_ * step.transpose();
+    value_.topLeftCorner(n, n) += time * time * time / 3.0 * S;
+    value_.topRightCorner(n, n) += 0.5 * time * time * S;
+    value_.bottomLeftCorner(n, n) += 0.5 * time * time * S;
+    value_.bottomRightCorner(n, n) += time * S;
+  }
+
+  double variance_of(const Encoder& sensor) const {
+    double variance = 0.0;
+    for (const Encoder::JointTerm& a : sensor.terms) {
+      for (const Encoder::JointTerm& b : sensor.terms) {
+        variance += a.sign * b.sign * value_(a.joint, b.joint);
+      }
+    }
+    return variance;
+  }
+
+ private:
+  Eigen::MatrixXd value_;
+};
+
+/// Computes expected errors of predictions from the estimated states of a fit.
+class ExpectedErrors {
+ public:
+  explicit ExpectedErrors(const ShootingFit& fit)
+      : fit_(fit),
+        problem_(fit.joint_problem()),
+        sensors_(used_encoders(problem_.mechanism())),
+        dynamics_(problem_.mechanism()),
+        joint_variances_(
+            joint_angle_variances(problem_.mechanism(), problem_.noise().angle)) {}
+
+  /// Returns the expected root-mean-square error of each encoder over windows of `horizon` seconds.
+  Eigen::VectorXd errors(double horizon) {
+    const int n = problem_.mechanism().joint_count();
+    sums_ = Eigen::VectorXd::Zero(std::ssize(sensors_));
+    count_ = 0.0;
+    for (const Window& window : choose_windows(horizon)) add_window(window, horizon, n);
+    const Eigen::VectorXd readings = problem_.noise().angle.cwiseAbs2();
+    return (readings + sums_ / std::max(count_, 1.0)).cwiseSqrt();
+  }
+
+ private:
+  struct Window {
+    int segment;
+    double start;  // [s] in the segment
+  };
+
+  std::vector<Window> choose_windows(double horizon) const {
+    std::vector<Window> all, chosen;
+    for (int s = 0; s < problem_.segment_count(); ++s) {
+      const double duration = fit_.input().segments[static_cast<std::size_t>(s)].duration();
+      for (int k = 0; (k + 1) * horizon <= duration; ++k) all.push_back({s, k * horizon});
+    }
+    const std::size_t count = std::min<std::size_t>(all.size(), kWindowsMost);
+    for (std::size_t i = 0; i < count; ++i) chosen.push_back(all[i * all.size() / count]);
+    return chosen;
+  }
+
+  void add_window(const Window& window, double horizon, int n) {
+    const Segment& segment = fit_.input().segments[static_cast<std::size_t>(window.segment)];
+    const Eigen::MatrixXd states = problem_.node_states(window.segment);
+    const std::vector<double>& times = problem_.node_times(window.segment);
+    const double step = horizon / kSubstepsMost;
+    std::optional<StateCovariance> covariance;
+    for (int k = 0; k < kSubstepsMost; ++k) {
+      const double time = window.start + (k + 0.5) * step;
+      const auto next = std::upper_bound(times.begin(), times.end(), time);
+      const auto node = std::max<Eigen::Index>(next - times.begin() - 1, 0);
+      const auto sample = std::min(segment.first_sample_at_or_after(time),
+                                   static_cast<int>(segment.controls.rows()) - 1);
+      const OperatingPoint point{states.col(node).head(n), states.col(node).segment(n, n),
+                                 segment.controls.row(sample).transpose()};
+      const Eigen::MatrixXd S = compute_control_noise_density(
+          problem_.mechanism(), fit_.input().noise.control, segment.period, point.coordinates);
+      if (!covariance) covariance.emplace(segment.period * joint_variances_, S.diagonal());
+      covariance->propagate(dynamics_.linearize(point).A, S, step);
+      for (Eigen::Index i = 0; i < sums_.size(); ++i) {
+        sums_[i] += covariance->variance_of(sensors_[static_cast<std::size_t>(i)]);
+      }
+      count_ += 1.0;
+    }
+  }
+
+  const ShootingFit& fit_;
+  const ShootingProblem& problem_;
+  std::vector<Encoder> sensors_;
+  JointDynamics dynamics_;
+  Eigen::VectorXd joint_variances_;
+  Eigen::VectorXd sums_;
+  double count_ = 0.0;
+};
+
+}  // namespace
+
+std::vector<TorquePrediction> predict_torques(const Mechanism& start, const ShootingFit& fit,
+                                              const CalibrationOptions& options) {
+  const ShootingProblem& problem = fit.joint_problem();
+  const Mechanism& result = problem.mechanism();
+  if (!is_tree_mechanism(result) ||
+      EncoderToJointMap(result).observed_joint_count() < result.joint_count()) {
+    return {};
+  }
+  const Mechanism at = fix_parameters(with_set_valued_friction(result));
+  ShootingInput input = fit.input();
+  shift_states(start, at, input);
+  input.noise = problem.noise();
+  const ModulatedMotion motion = modulate_motion(at, input, options.filter_cutoff);
+  if (motion.function_count() == 0) return {};
+  const EquationErrorProblem equations(at, motion);
+  const double period = std::ranges::min_element(input.segments, {}, &Segment::period)->period;
+  const std::vector<int> motors = joints_with_motor(at);
+  std::vector<TorquePrediction> predictions;
+  for (std::size_t m = 0; m < motors.size(); ++m) {
+    const int joint = motors[m];
+    const double gain = at.joint_parameter(joint, JointParameter::kMotorGain).value;
+    const double noise = gain * input.noise.control[static_cast<Eigen::Index>(m)];
+    const auto statistics =
+        equations.compare_torques(joint, static_cast<int>(m), gain, noise * noise * period);
+    if (statistics.count == 0) continue;
+    predictions.push_back({at.joints[static_cast<std::size_t>(joint)].name,
+                           at.joints[static_cast<std::size_t>(joint)].kind, statistics.error,
+                           statistics.expected, statistics.torque});
+  }
+  return predictions;
+}
+
+std::vector<MotionPrediction> predict_motions(const ShootingFit& fit) {
+  const ShootingProblem& problem = fit.joint_problem();
+  if (!is_tree_mechanism(problem.mechanism())) return {};
+  const double longest =
+      std::ranges::max_element(fit.input().segments, {}, &Segment::duration)->duration();
+  ExpectedErrors expected(fit);
+  std::vector<MotionPrediction> predictions;
+  for (const double horizon : kPredictionHorizons) {
+    if (horizon > longest) break;
+    const auto predicted = fit.make_prediction_problem(problem.mechanism(), horizon);
+    const Eigen::VectorXd errors = expected.errors(horizon);
+    for (int i = 0; i < predicted->encoder_count(); ++i) {
+      predictions.push_back(
+          {predicted->encoder(i).name, predicted->encoder(i).kind, horizon,
+           std::sqrt(predicted->squared_error(i) / predicted->reading_count(i)), errors[i]});
+    }
+  }
+  std::ranges::stable_sort(predictions, {}, [&](const MotionPrediction& each) {
+    return std::ranges::find(predictions, each.encoder, &MotionPrediction::encoder) -
+           predictions.begin();
+  });
+  return predictions;
+}
+
+}  // namespace estimator

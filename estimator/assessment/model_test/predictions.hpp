@@ -1,0 +1,31 @@
+#pragma once
+
+#include <vector>
+
+#include "estimator/assessment/calibration.hpp"
+#include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
+#include "estimator/model/mechanism.hpp"
+
+namespace estimator {
+
+/// Predicts the torque of every joint along the low-pass filtered motion by inverse dynamics at the
+/// result of a joint estimation, and compares it with the recorded torque. Both are averaged with
+/// test functions of 0.12 s (ModulatedMotion). The expected error results from the noise of
+/// controls and readings, and near rest from undetermined dry friction.
+///
+/// Unlike an open-loop simulation, these errors do not grow with the motion, so they also assess
+/// joints whose controller depends on the measured angles [Gau13].
+/// @param start  mechanism with which the filtered states of `fit.input()` were computed
+/// @return empty for closed loops or joints without encoder
+std::vector<TorquePrediction> predict_torques(const Mechanism& start, const ShootingFit& fit,
+                                              const CalibrationOptions& options);
+
+/// Predicts the readings from the jointly estimated states over each of `kPredictionHorizons`. The
+/// expected error is that of a model linearized about the estimated motion, with the noise of
+/// readings and recorded controls, and without unmodelled accelerations.
+/// @return ordered by encoder, then by horizon. Horizons longer than the longest segment are left
+///         out. Empty for closed loops.
+std::vector<MotionPrediction> predict_motions(const ShootingFit& fit);
+
+}  // namespace estimator
