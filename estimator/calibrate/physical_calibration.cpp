@@ -226,9 +226,9 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   note_unresolved_steps(reached, result.notes);
   result.simulation = simulation_errors(fit.simulation_problem());
   result.simulation_horizon = fit.simulation_horizon();
-  if (fit.input().noise.control.size() > 0 && is_converged(result.termination)) {
+  if (fit.input().noise.control.size() > 0) {
     result.torque_predictions = predict_torques(filtered_at, fit, options);
-    result.motion_predictions = predict_motions(fit);
+    if (is_converged(result.termination)) result.motion_predictions = predict_motions(fit);
   }
   result.inertial = inertial_errors(reached, fit.joint_problem().noise());
   result.trajectories = fit.trajectories();

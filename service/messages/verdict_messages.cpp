@@ -22,7 +22,7 @@ constexpr MessageRow kVerdictRows[] = {
      "that noise explains[; the segments agree (Cochran's Q = {statistic}, {degrees} degrees of "
      "freedom)]"},
     {kUnexplainedTorque, "unexplained-torque",
-     "the model leaves {percent} % of a torque unexplained (joint \"{joint}\")"},
+     "the model leaves {percent:2} % of a torque unexplained (joint \"{joint}\")"},
     {kExcessTorqueErrors, "excess-torque-errors",
      "torques are predicted to {percent:2} %, {ratio:2} times the error that noise explains (joint "
      "\"{joint}\")"},

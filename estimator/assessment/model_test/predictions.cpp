@@ -47,8 +47,8 @@ class StateCovariance {
   /// @param S  spectral density of the accelerations, n × n
   void propagate(const Eigen::MatrixXd& A, const Eigen::MatrixXd& S, double time) {
     const Eigen::Index n = S.rows();
-    const Eigen::MatrixXd step = Eigen::MatrixXd::Identity(2 * n, 2 * n) + time * A +
-                                 0.5 * time * time * A * A;
+    const Eigen::MatrixXd step =
+        Eigen::MatrixXd::Identity(2 * n, 2 * n) + time * A + 0.5 * time * time * A * A;
     value_ = step * value_ * step.transpose();
     value_.topLeftCorner(n, n) += time * time * time / 3.0 * S;
     value_.topRightCorner(n, n) += 0.5 * time * time * S;
@@ -78,8 +78,7 @@ class ExpectedErrors {
         problem_(fit.joint_problem()),
         sensors_(used_encoders(problem_.mechanism())),
         dynamics_(problem_.mechanism()),
-        joint_variances_(
-            joint_angle_variances(problem_.mechanism(), problem_.noise().angle)) {}
+        joint_variances_(joint_angle_variances(problem_.mechanism(), problem_.noise().angle)) {}
 
   /// Returns the expected root-mean-square error of each encoder over windows of `horizon` seconds.
   Eigen::VectorXd errors(double horizon) {
@@ -179,18 +178,22 @@ std::vector<TorquePrediction> predict_torques(const Mechanism& start, const Shoo
 std::vector<MotionPrediction> predict_motions(const ShootingFit& fit) {
   const ShootingProblem& problem = fit.joint_problem();
   if (!is_tree_mechanism(problem.mechanism())) return {};
+  for (int s = 1; s < problem.segment_count(); ++s) {
+    if (problem.node_spacing(s) != problem.node_spacing(0)) return {};
+  }
   const double longest =
       std::ranges::max_element(fit.input().segments, {}, &Segment::duration)->duration();
   ExpectedErrors expected(fit);
   std::vector<MotionPrediction> predictions;
-  for (const double horizon : kPredictionHorizons) {
-    if (horizon > longest) break;
-    const auto predicted = fit.make_prediction_problem(problem.mechanism(), horizon);
+  for (const double wanted : kPredictionHorizons) {
+    if (wanted > longest) break;
+    const auto predicted = fit.make_prediction_problem(problem.mechanism(), wanted);
+    const double horizon = predicted->node_spacing(0);
     const Eigen::VectorXd errors = expected.errors(horizon);
     for (int i = 0; i < predicted->encoder_count(); ++i) {
-      predictions.push_back(
-          {predicted->encoder(i).name, predicted->encoder(i).kind, horizon,
-           std::sqrt(predicted->squared_error(i) / predicted->reading_count(i)), errors[i]});
+      predictions.push_back({predicted->encoder(i).name, predicted->encoder(i).kind, horizon,
+                             std::sqrt(predicted->squared_error(i) / predicted->reading_count(i)),
+                             errors[i]});
     }
   }
   std::ranges::stable_sort(predictions, {}, [&](const MotionPrediction& each) {

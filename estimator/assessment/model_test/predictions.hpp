@@ -12,7 +12,7 @@ namespace estimator {
 /// Predicts the torque of every joint along the low-pass filtered motion by inverse dynamics at the
 /// result of a joint estimation, and compares it with the recorded torque. Both are averaged with
 /// test functions of 0.12 s (ModulatedMotion). The expected error results from the noise of
-/// controls and readings, and near rest from undetermined dry friction.
+/// controls and readings. Times near rest are left out, because dry friction is undetermined there.
 ///
 /// Unlike an open-loop simulation, these errors do not grow with the motion, so they also assess
 /// joints whose controller depends on the measured angles [Gau13].
@@ -25,7 +25,7 @@ std::vector<TorquePrediction> predict_torques(const Mechanism& start, const Shoo
 /// expected error is that of a model linearized about the estimated motion, with the noise of
 /// readings and recorded controls, and without unmodelled accelerations.
 /// @return ordered by encoder, then by horizon. Horizons longer than the longest segment are left
-///         out. Empty for closed loops.
+///         out. Empty for closed loops, and if the nodes of segments have different distances.
 std::vector<MotionPrediction> predict_motions(const ShootingFit& fit);
 
 }  // namespace estimator

@@ -20,6 +20,7 @@ constexpr double kInflation = 2.0;    // of a variance by autocorrelation
 /// Unexplained share of the accelerations that clock and encoder disc errors can cause. A smaller
 /// share only hints at a modelling error.
 constexpr double kTraceShare = 1e-4;
+constexpr double kLargestPercent = 1e3;  // of a torque, in a message
 constexpr double kHorizon = 0.2;  // [s]; any motion is predictable this long
 
 /// Returns the residuals of one sensor in the estimation stage used, of the simulation or of the
@@ -175,17 +176,16 @@ bool is_judged_by_predictions(const Calibration& calibration) {
   return !calibration.torque_predictions.empty() || !calibration.motion_predictions.empty();
 }
 
-double torque_share(const TorquePrediction& each) {
-  return each.torque > 0.0 ? each.error / each.torque : 0.0;
+/// Returns the ratio of an error to another size; infinite if the error is not finite, so that a
+/// failed prediction is never accepted.
+double ratio_to(double error, double size) {
+  if (!std::isfinite(error)) return std::numeric_limits<double>::infinity();
+  return size > 0.0 ? error / size : 0.0;
 }
 
-double torque_ratio(const TorquePrediction& each) {
-  return each.expected > 0.0 ? each.error / each.expected : 0.0;
-}
-
-double motion_ratio(const MotionPrediction& each) {
-  return each.expected > 0.0 ? each.rmse / each.expected : 0.0;
-}
+double torque_share(const TorquePrediction& each) { return ratio_to(each.error, each.torque); }
+double torque_ratio(const TorquePrediction& each) { return ratio_to(each.error, each.expected); }
+double motion_ratio(const MotionPrediction& each) { return ratio_to(each.rmse, each.expected); }
 
 VerdictKind kind_of_ratio(double ratio) {
   return ratio > kFarTooNoisy ? VerdictKind::kRejected : VerdictKind::kDoubtful;
@@ -194,7 +194,7 @@ VerdictKind kind_of_ratio(double ratio) {
 /// Compares the prediction errors of a model with noisy controls with their expected sizes.
 void doubt_predictions(const Calibration& calibration, Verdict& verdict) {
   const auto torque = std::ranges::max_element(calibration.torque_predictions, {}, torque_ratio);
-  if (torque != calibration.torque_predictions.end() && !(torque_ratio(*torque) <= kNoisy)) {
+  if (torque != calibration.torque_predictions.end() && torque_ratio(*torque) > kNoisy) {
     object(kind_of_ratio(torque_ratio(*torque)),
            {MessageCode::kExcessTorqueErrors,
             {{"percent", 100.0 * torque_share(*torque)},
@@ -203,7 +203,7 @@ void doubt_predictions(const Calibration& calibration, Verdict& verdict) {
            verdict);
   }
   const auto motion = std::ranges::max_element(calibration.motion_predictions, {}, motion_ratio);
-  if (motion != calibration.motion_predictions.end() && !(motion_ratio(*motion) <= kNoisy)) {
+  if (motion != calibration.motion_predictions.end() && motion_ratio(*motion) > kNoisy) {
     object(kind_of_ratio(motion_ratio(*motion)),
            {MessageCode::kExcessPredictionErrors,
             {{"horizon", Quantity{motion->horizon, "s"}},
@@ -307,7 +307,7 @@ Verdict judge_model(const Calibration& calibration) {
   if (torque != torques.end()) {
     return {VerdictKind::kNoFit,
             {{MessageCode::kUnexplainedTorque,
-              {{"percent", static_cast<int>(std::lround(100.0 * torque_share(*torque)))},
+              {{"percent", std::min(100.0 * torque_share(*torque), kLargestPercent)},
                {"joint", torque->joint}}}}};
   }
   const auto worst = std::ranges::max_element(fits, {}, &SensorFitQuality::unexplained);

@@ -8,6 +8,7 @@
 
 #include "estimator/assessment/quantization.hpp"
 #include "estimator/diagnostics/description/excerpt.hpp"
+#include "estimator/fit/physical/shooting/control_noise.hpp"
 #include "estimator/fit/physical/shooting/impact_free_nodes.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/model/encoder.hpp"
@@ -423,7 +424,9 @@ DescriptionExamination examine_description(const Mechanism& mechanism,
         out.findings.push_back(not_checked(mechanism, *fast));
       }
       const double left = trials.given.unexplained_acceleration_share();
-      if (!explains && trials.given.is_valid() && left > kReportedUnexplainedShare) {
+      // With noisy controls, the calibration compares torques and predictions with their noise.
+      if (!explains && trials.given.is_valid() && left > kReportedUnexplainedShare &&
+          motor_control_noise(mechanism).size() == 0) {
         out.findings.push_back(
             make_finding({MessageCode::kUnexplainedMotion, {{"share", percent(left)}}}));
       }

@@ -185,8 +185,11 @@ std::vector<Finding> explain_excerpts(MisfitProblem problem,
 std::vector<Finding> find_misfit_causes(const Calibration& calibration, const Mechanism& mechanism,
                                         const std::vector<Recording>& recordings,
                                         const CalibrationMonitor& monitor) {
-  if (calibration.kind != EstimateKind::kPhysical || !is_shooting_supported(mechanism, recordings))
+  // Causes are compared by open-loop simulations, which noisy controls do not determine.
+  if (calibration.kind != EstimateKind::kPhysical ||
+      !is_shooting_supported(mechanism, recordings) || !calibration.torque_predictions.empty()) {
     return {};
+  }
   ComputationBudget budget{kWorkMost};
   MisfitProblem problem{.estimate = mechanism,
                         .excerpts = {},

@@ -19,6 +19,7 @@ constexpr int kBand = 4;               // overlapping test functions
 constexpr double kCauchy = 2.385;      // imbalance with half the weight, in standard deviations
 constexpr double kNormalMad = 1.4826;  // standard deviation over median, for normal errors
 constexpr double kUndirectedMost = 0.5;  // share of ∫φ dt, of an integral in the cost
+constexpr double kUndirectedNegligible = 0.02;  // such a share, for a comparison of torques
 /// Smallest share of white torque noise in the variance of an integral.
 constexpr double kTorqueShare = 1e-3;
 constexpr int kMassMatrixPoses = 20;  // at which the mass matrix is computed
@@ -275,15 +276,16 @@ TorqueComparison EquationErrorProblem::compare_torques(int joint, int motor, dou
   const Eigen::VectorXd integrals = integrals_at(point_.mechanism);
   const double inertia = inertia_noise()[joint];
   TorqueComparison sums;
-  for (const int f : joints_[static_cast<std::size_t>(joint)].functions) {
+  for (int f = 0; f < motion_.function_count(); ++f) {
+    if (motion_.undirected(joint, f) > kUndirectedNegligible) continue;
     const auto& function = motion_.functions[static_cast<std::size_t>(f)];
     const auto& shape = motion_.shapes[static_cast<std::size_t>(function.segment)];
     const auto controls =
         motion_.control.row(motor).segment(function.first_instant, shape.values.size());
     const double torque = gain * shape.spacing * shape.values.dot(controls.transpose());
-    const double friction = dry_bound_[joint] * motion_.undirected(joint, f);
     sums.error += std::pow(integrals[Eigen::Index{f} * joint_count() + joint], 2);
-    sums.expected += density * shape.torque[0] + inertia * shape.inertia[0] + friction * friction;
+    sums.expected +=
+        density * shape.filtered_torque[joint] + inertia * shape.filtered_inertia[joint];
     sums.torque += torque * torque;
     ++sums.count;
   }

@@ -71,7 +71,7 @@ class EquationErrorProblem final : public LeastSquaresProblem {
   bool is_affine() const { return is_affine_; }
 
   /// Compares the recorded torques of a joint with inverse dynamics at the current point, over the
-  /// test functions during which the joint moves.
+  /// test functions during which the direction of the joint is known.
   /// @param gain     of the joint's motor, which is number `motor` [N·m per unit of the control]
   /// @param density  spectral density of the recorded torque's noise [N²m²/Hz]
   TorqueComparison compare_torques(int joint, int motor, double gain, double density) const;

@@ -140,7 +140,18 @@ FunctionGrid choose_grid(double spacing, Eigen::Index columns_of_all_segments) {
   return {stride, std::max<Eigen::Index>(kKnotInstantsMin, std::lround(kKnot / instant))};
 }
 
-ModulatedMotion::FunctionShape make_shape(const FunctionGrid& grid, double column_spacing) {
+/// Returns the sum of squares of weights at every `stride`-th column after the low pass.
+double filtered_squares(const Eigen::VectorXd& weights, Eigen::Index stride, double cutoff,
+                        double column_spacing) {
+  const auto margin = static_cast<Eigen::Index>(std::ceil(2.0 / (cutoff * column_spacing)));
+  Eigen::VectorXd columns = Eigen::VectorXd::Zero(2 * margin + weights.size() * stride);
+  for (Eigen::Index k = 0; k < weights.size(); ++k) columns[margin + k * stride] = weights[k];
+  return apply_low_pass(columns, cutoff, column_spacing).squaredNorm();
+}
+
+/// @param cutoffs  of the low pass of each joint [Hz]
+ModulatedMotion::FunctionShape make_shape(const FunctionGrid& grid, double column_spacing,
+                                          const Eigen::VectorXd& cutoffs) {
   ModulatedMotion::FunctionShape shape;
   shape.spacing = column_spacing * static_cast<double>(grid.stride);
   const auto knot = static_cast<double>(grid.knot);
@@ -159,6 +170,15 @@ ModulatedMotion::FunctionShape make_shape(const FunctionGrid& grid, double colum
     shape.torque[lag] = shape.spacing * padded.head(overlap).dot(padded.tail(overlap));
     shape.inertia[lag] =
         column_spacing * shape.spacing * bend.head(overlap).dot(bend.tail(overlap));
+  }
+  shape.filtered_torque = shape.filtered_inertia = cutoffs;
+  for (Eigen::Index j = 0; j < cutoffs.size(); ++j) {
+    const auto squares = [&](const Eigen::VectorXd& weights) {
+      return shape.spacing * shape.spacing *
+             filtered_squares(weights, grid.stride, cutoffs[j], column_spacing);
+    };
+    shape.filtered_torque[j] = squares(padded) / column_spacing;
+    shape.filtered_inertia[j] = squares(bend);
   }
   return shape;
 }
@@ -232,7 +252,9 @@ ModulatedMotion modulate_motion(const Mechanism& mechanism, const ShootingInput&
     motion.absent.push_back(input.segments[s].absent_bodies);
     inputs.push_back(filter_inputs(mechanism, input, s, cutoff));
     grids.push_back(choose_grid(input.state_spacing[s], columns));
-    motion.shapes.push_back(make_shape(grids.back(), input.state_spacing[s]));
+    motion.shapes.push_back(make_shape(
+        grids.back(), input.state_spacing[s],
+        joint_cutoffs(mechanism, remove_encoder_slips(mechanism, input.segments[s]), cutoff)));
   }
   motion.functions = place_functions(input, grids);
   const std::vector<GridInstant> instants = place_instants(grids, motion.functions);

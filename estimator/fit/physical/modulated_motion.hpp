@@ -39,6 +39,9 @@ struct ModulatedMotion {
     /// white torque of the density 1 N²m²/Hz, and of M q̈ for readings of q with the variance 1 and
     /// M = 1.
     Eigen::Vector4d torque, inertia;
+    /// Variances of the integral of one function for the same noise after the low pass of each
+    /// joint.
+    Eigen::VectorXd filtered_torque, filtered_inertia;
   };
   std::vector<FunctionShape> shapes;  ///< of each segment
   struct TestFunction {

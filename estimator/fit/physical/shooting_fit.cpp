@@ -312,7 +312,9 @@ bool ShootingFit::update_noise_levels(const ParameterInformation& information,
 std::unique_ptr<ShootingProblem> ShootingFit::make_prediction_problem(const Mechanism& mechanism,
                                                                       double horizon) const {
   ShootingGrid grid = input_.grid;
-  grid.interval = horizon;
+  const double spacing = joint_->node_spacing(0);
+  grid.interval =
+      std::isfinite(horizon) ? std::max(1.0, std::round(horizon / spacing)) * spacing : horizon;
   return make_problem(mechanism, joint_->noise(), grid);
 }
 

@@ -93,7 +93,8 @@ class ShootingFit {
   double simulation_horizon() const;
 
   /// Returns the problem whose motion starts at the jointly estimated states every `horizon`
-  /// seconds. Its errors are those of predictions over this time.
+  /// seconds, rounded to a multiple of the time between nodes in the first segment. Its errors are
+  /// those of predictions over this time.
   std::unique_ptr<ShootingProblem> make_prediction_problem(const Mechanism& mechanism,
                                                            double horizon) const;
 

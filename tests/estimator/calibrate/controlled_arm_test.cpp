@@ -67,26 +67,24 @@ TEST(CalibrateArm, PredictsTorquesAndMotionsOfARightModelToTheirNoise) {
   }
   ASSERT_EQ(result.motion_predictions.size(), 6U);
   for (const MotionPrediction& each : result.motion_predictions) {
-    EXPECT_GT(each.rmse, 0.3 * each.expected) << each.encoder << " " << each.horizon;
+    // Joints that stick in between are predicted better.
+    EXPECT_GT(each.rmse, 0.1 * each.expected) << each.encoder << " " << each.horizon;
     EXPECT_LT(each.rmse, 1.5 * each.expected) << each.encoder << " " << each.horizon;
   }
   EXPECT_LE(judge_model(result).kind, VerdictKind::kDoubtful);
 }
 
-// Catches a judgement by predictions that accepts everything: friction that the model lacks is
-// several times the noise of the torques.
-TEST(CalibrateArm, RejectsAnArmWithoutFriction) {
+// Catches a judgement by predictions that accepts everything.
+TEST(CalibrateArm, RejectsAnArmWithHalfOfItsFriction) {
   const Mechanism truth = test_support::make_arm(2);
   Mechanism given = arm_with_control_noise(truth);
   for (int j = 0; j < given.joint_count(); ++j) {
-    for (const JointParameter each : {JointParameter::kViscous, JointParameter::kCoulombTorque}) {
-      Parameter& parameter = given.joint_parameter(j, each);
-      parameter.value = 0.0;
-      parameter.free = false;
-    }
+    Parameter& friction = given.joint_parameter(j, JointParameter::kCoulombTorque);
+    friction.value = 0.5 * truth.joint_parameter(j, JointParameter::kCoulombTorque).value;
+    friction.free = false;
   }
   const Calibration result = calibrate(given, {record_noisy_arm(truth)});
-  EXPECT_GT(largest_torque_ratio(result), 3.0);
+  EXPECT_GT(largest_torque_ratio(result), 3.0) << to_string(result.termination);
   EXPECT_GE(judge_model(result).kind, VerdictKind::kRejected);
 }
 

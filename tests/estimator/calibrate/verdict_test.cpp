@@ -141,6 +141,40 @@ TEST(Verdict, ReportsDisagreeingPartsOfTheRecordings) {
   EXPECT_EQ(kind_of(calibration), VerdictKind::kAccepted);
 }
 
+// A model with noisy controls is judged by predicted torques and motions, not by the simulation,
+// which cannot follow the motion. The limits are 1.5 and 3 times the expected error.
+TEST(Verdict, JudgesNoisyControlsByPredictions) {
+  const auto predicted = [](double torque, double motion) {
+    Calibration calibration = swing(0.0);
+    calibration.refined = false;
+    calibration.simulation.front().rmse = 2.0 * kSwing;
+    calibration.torque_predictions = {{"1", JointKind::kRevolute, 0.01, 0.01, 2.0},
+                                      {"2", JointKind::kRevolute, torque * 0.01, 0.01, 2.0}};
+    calibration.motion_predictions = {{"1", JointKind::kRevolute, 0.05, 1e-4, 1e-4},
+                                      {"1", JointKind::kRevolute, 1.0, motion * 1e-3, 1e-3}};
+    return calibration;
+  };
+  EXPECT_EQ(kind_of(predicted(1.49, 1.49)), VerdictKind::kAccepted);
+  EXPECT_TRUE(says(predicted(1.4, 1.0), "torques are predicted to 0.70 %"))
+      << text_of_verdict(predicted(1.4, 1.0));
+  EXPECT_EQ(kind_of(predicted(1.51, 1.0)), VerdictKind::kDoubtful);
+  EXPECT_EQ(kind_of(predicted(1.0, 1.51)), VerdictKind::kDoubtful);
+  EXPECT_EQ(kind_of(predicted(3.01, 1.0)), VerdictKind::kRejected);
+  EXPECT_EQ(kind_of(predicted(1.0, 3.01)), VerdictKind::kRejected);
+  EXPECT_TRUE(says(predicted(1.0, 3.2), "errors of predictions over 1 s are 3.2 times"))
+      << text_of_verdict(predicted(1.0, 3.2));
+  EXPECT_EQ(kind_of(predicted(68.0, 1.0)), VerdictKind::kNoFit);  // 34 % of the torque
+  EXPECT_EQ(kind_of(predicted(std::nan(""), 1.0)), VerdictKind::kNoFit);
+  EXPECT_EQ(kind_of(predicted(1.0, std::nan(""))), VerdictKind::kRejected);
+
+  Calibration disagreeing = predicted(1.0, 1.0);
+  disagreeing.agreement = {412.0, 60.0, 1e-50};
+  EXPECT_EQ(kind_of(disagreeing), VerdictKind::kDoubtful);
+  disagreeing = predicted(2.0, 1.0);
+  disagreeing.agreement = {412.0, 60.0, 1e-50};
+  EXPECT_EQ(kind_of(disagreeing), VerdictKind::kRejected);
+}
+
 // Residuals above a third of the motion mean "no fit", even if the solver has converged.
 TEST(Verdict, IsNoFitBeyondAThirdOfTheMotion) {
   const double third = kSwing / 3.0;  // both as amplitudes
