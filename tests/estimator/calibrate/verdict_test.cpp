@@ -155,7 +155,7 @@ TEST(Verdict, JudgesNoisyControlsByPredictions) {
     return calibration;
   };
   EXPECT_EQ(kind_of(predicted(1.49, 1.49)), VerdictKind::kAccepted);
-  EXPECT_TRUE(says(predicted(1.4, 1.0), "torques are predicted to 0.70 %"))
+  EXPECT_TRUE(says(predicted(1.4, 1.0), "torques are predicted to 0.7 %"))
       << text_of_verdict(predicted(1.4, 1.0));
   EXPECT_EQ(kind_of(predicted(1.51, 1.0)), VerdictKind::kDoubtful);
   EXPECT_EQ(kind_of(predicted(1.0, 1.51)), VerdictKind::kDoubtful);
