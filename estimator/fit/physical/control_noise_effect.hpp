@@ -16,8 +16,8 @@ inline constexpr double kNegligibleControlShare = 0.1;
 Eigen::VectorXd joint_angle_variances(const Mechanism& mechanism, const Eigen::VectorXd& noise);
 
 /// Computes the accelerations due to noise of the recorded controls, and limits the time between
-/// shooting nodes to the time in which they move the joints by the readings' noise. Process noise
-/// acts only at nodes, so the fit would attribute longer motions to the readings. Nodes are at
+/// shooting nodes. Process noise acts only at nodes, so these accelerations cause a common error of
+/// the readings between two nodes, which must be small beside the error of their mean. Nodes are at
 /// least two samples apart.
 void account_for_control_noise(const Mechanism& mechanism, ShootingInput& input);
 
