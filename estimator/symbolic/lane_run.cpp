@@ -19,83 +19,111 @@ RIG_LANES void for_each_lane(double* out, const double* a, Function&& function) 
   for (int i = 0; i < kWidth; ++i) out[i] = function(a[i]);
 }
 
+/// Calls work(out, a, b, c) with the rows of consecutive instructions of the same operation.
+/// Arguments are copies, so that they stay in registers: stores to rows could change variables that
+/// are captured by reference.
+/// @return the first instruction of another operation, or `end`
+template <int kWidth, typename Work>
+RIG_LANES const SimdProgram::Instruction* run_by_row(const SimdProgram::Instruction* each,
+                                                     const SimdProgram::Instruction* end,
+                                                     double* rows, const Work& work) {
+  const Operation operation = each->operation;
+  do {
+    work(rows + each->out * kWidth, rows + each->a * kWidth, rows + each->b * kWidth,
+         rows + each->c * kWidth);
+  } while (++each != end && each->operation == operation);
+  return each;
+}
+
+/// As run_by_row, but with each vector of the rows.
+template <int kWidth, typename Work>
+RIG_LANES const SimdProgram::Instruction* run_by_vector(const SimdProgram::Instruction* first,
+                                                        const SimdProgram::Instruction* end,
+                                                        double* rows, const Work& work) {
+  return run_by_row<kWidth>(first, end, rows,
+                            [&](double* out, const double* a, const double* b, const double* c) {
+                              for_each_vector<kWidth / kVector>([&](int i) {
+                                const auto at = [i](const double* row) -> const Vector4& {
+                                  return reinterpret_cast<const Vector4*>(row)[i];
+                                };
+                                work(reinterpret_cast<Vector4*>(out)[i], at(a), at(b), at(c));
+                              });
+                            });
+}
+
 }  // namespace
 
 template <int kWidth>
 void SimdProgram::run(int section, double* rows) const {
-  constexpr int kVectors = kWidth / kVector;
+  using V = Vector4;
   const std::vector<Instruction>& list = sections_[section];
   const Instruction* next = list.data();
   const Instruction* const end = next + list.size();
-  // Runs of instructions with the same operation, as grouped by the compiler.
-  const auto run_alike = [&](auto&& work) {
-    const Operation operation = next->operation;
-    do {
-      double* const out = rows + next->out * kWidth;
-      const double* const a = rows + next->a * kWidth;
-      const double* const b = rows + next->b * kWidth;
-      const double* const c = rows + next->c * kWidth;
-      work(out, a, b, c);
-    } while (++next != end && next->operation == operation);
+  const auto by_vector = [&](const auto& work) {
+    next = run_by_vector<kWidth>(next, end, rows, work);
   };
-  const auto by_vector = [&](auto&& work) {
-    run_alike([&](double* out, const double* a, const double* b, const double* c) {
-      for_each_vector<kVectors>([&](int i) {
-        const auto at = [i](const double* row) -> const Vector4& {
-          return reinterpret_cast<const Vector4*>(row)[i];
-        };
-        work(reinterpret_cast<Vector4*>(out)[i], at(a), at(b), at(c));
-      });
-    });
+  const auto by_lane = [&](const auto& function) {
+    next = run_by_row<kWidth>(next, end, rows,
+                              [&](double* out, const double* a, const double*, const double*) {
+                                for_each_lane<kWidth>(out, a, function);
+                              });
   };
-  using V = Vector4;
-  const auto run_next = [&] {
+  while (next != end) {
     switch (next->operation) {
       case Operation::kAdd:
-        return by_vector([](V& out, const V& a, const V& b, const V&) { out = a + b; });
+        by_vector([](V& out, const V& a, const V& b, const V&) { out = a + b; });
+        break;
       case Operation::kSubtract:
-        return by_vector([](V& out, const V& a, const V& b, const V&) { out = a - b; });
+        by_vector([](V& out, const V& a, const V& b, const V&) { out = a - b; });
+        break;
       case Operation::kMultiply:
-        return by_vector([](V& out, const V& a, const V& b, const V&) { out = a * b; });
+        by_vector([](V& out, const V& a, const V& b, const V&) { out = a * b; });
+        break;
       case Operation::kMultiplyAdd:
-        return by_vector([](V& out, const V& a, const V& b, const V& c) { out = a * b + c; });
+        by_vector([](V& out, const V& a, const V& b, const V& c) { out = a * b + c; });
+        break;
       case Operation::kMultiplySubtract:
-        return by_vector([](V& out, const V& a, const V& b, const V& c) { out = a * b - c; });
+        by_vector([](V& out, const V& a, const V& b, const V& c) { out = a * b - c; });
+        break;
       case Operation::kNegativeMultiplyAdd:
-        return by_vector([](V& out, const V& a, const V& b, const V& c) { out = c - a * b; });
+        by_vector([](V& out, const V& a, const V& b, const V& c) { out = c - a * b; });
+        break;
       case Operation::kDivide:
-        return by_vector([](V& out, const V& a, const V& b, const V&) { out = a / b; });
+        by_vector([](V& out, const V& a, const V& b, const V&) { out = a / b; });
+        break;
       case Operation::kNegate:
-        return by_vector([](V& out, const V& a, const V&, const V&) { out = -a; });
+        by_vector([](V& out, const V& a, const V&, const V&) { out = -a; });
+        break;
       case Operation::kSelect:
-        return by_vector([](V& out, const V& a, const V& b, const V& c) { out = a > 0.0 ? b : c; });
+        by_vector([](V& out, const V& a, const V& b, const V& c) { out = a > 0.0 ? b : c; });
+        break;
       case Operation::kSign:
-        return by_vector(
+        by_vector(
             [](V& out, const V& a, const V&, const V&) { out = a < 0.0 ? V{} - 1.0 : V{} + 1.0; });
+        break;
       case Operation::kMagnitude:
-        return by_vector([](V& out, const V& a, const V&, const V&) { out = a < 0.0 ? -a : a; });
+        by_vector([](V& out, const V& a, const V&, const V&) { out = a < 0.0 ? -a : a; });
+        break;
       case Operation::kSine:
-        return by_vector([](V& out, const V& a, const V&, const V&) { sine(a, 0, out); });
+        by_vector([](V& out, const V& a, const V&, const V&) { sine(a, 0, out); });
+        break;
       case Operation::kCosine:
-        return by_vector([](V& out, const V& a, const V&, const V&) { sine(a, 1, out); });
+        by_vector([](V& out, const V& a, const V&, const V&) { sine(a, 1, out); });
+        break;
       case Operation::kSquareRoot:
-        return run_alike([](double* out, const double* a, const double*, const double*) {
-          for_each_lane<kWidth>(out, a, [](double x) { return std::sqrt(x); });
-        });
+        by_lane([](double x) { return std::sqrt(x); });
+        break;
       case Operation::kExponential:
-        return run_alike([](double* out, const double* a, const double*, const double*) {
-          for_each_lane<kWidth>(out, a, [](double x) { return std::exp(x); });
-        });
+        by_lane([](double x) { return std::exp(x); });
+        break;
       case Operation::kRound:
-        return run_alike([](double* out, const double* a, const double*, const double*) {
-          for_each_lane<kWidth>(out, a, [](double x) { return std::nearbyint(x); });
-        });
+        by_lane([](double x) { return std::nearbyint(x); });
+        break;
       case Operation::kConstant:
       case Operation::kInput:
         ++next;
     }
-  };
-  while (next != end) run_next();
+  }
 }
 
 template void SimdProgram::run<4>(int section, double* rows) const;

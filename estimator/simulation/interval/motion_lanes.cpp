@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "estimator/simulation/loops/loop_sensitivities.hpp"
+#include "estimator/symbolic/lane_sine.hpp"
 
 namespace estimator {
 namespace {
@@ -13,6 +14,10 @@ namespace {
 /// Each round reduces the error by a factor of the friction coefficient squared.
 constexpr int kLoadRounds = 20;
 constexpr double kLoadTolerance = 1e-13;  // relative to the accelerations
+
+/// Number of directions in which derivatives are propagated together. Their sums fill half of the
+/// vector registers; each loaded derivative of an acceleration serves all of them.
+constexpr int kDirections = 8;
 
 /// SimdMotionIntegrator of W lanes.
 template <int W>
@@ -288,43 +293,82 @@ class SimdMotionIntegratorOf final : public SimdMotionIntegrator {
         v, [=](int i) { return v0[i] + h[i] / 6.0 * (a1[i] + 2.0 * (a2[i] + a3[i]) + a4[i]); });
   }
 
-  /// Propagates the derivatives through the four stages, direction by direction, so that everything
-  /// but the linearizations stays in the first-level cache.
+  /// Propagates the derivatives through the four stages, some directions at a time, so that
+  /// everything but the linearizations stays in the first-level cache.
   void advance_sensitivities() {
-    alignas(32) double angle[kTreeJointsMax * W], rate[kTreeJointsMax * W];
-    alignas(32) double change[4][kTreeJointsMax * W];
+    int first = 0;
+    for (; first + kDirections <= directions_; first += kDirections) {
+      advance_directions<kDirections>(first);
+    }
+    for (; first < directions_; ++first) advance_directions<1>(first);
+  }
+
+  /// Propagates the derivatives in D consecutive directions through the four stages.
+  template <int D>
+  void advance_directions(int first) {
+    alignas(32) double angle[kTreeJointsMax * D * W], rate[kTreeJointsMax * D * W];
+    alignas(32) double change[4][kTreeJointsMax * D * W];
     const double* h = at(length_, 0);
-    const auto slope = [&](Rows& rows, int row, int d) { return at(rows, row * directions_ + d); };
-    for (int d = 0; d < directions_; ++d) {
-      for (int stage = 0; stage < 4; ++stage) {
-        for (int j = 0; j < c_; ++j) {
-          const double *q0 = slope(slopes_, j, d), *v0 = slope(slopes_, c_ + j, d);
+    const auto slope = [&](Rows& rows, int row) { return at(rows, row * directions_ + first); };
+    for (int stage = 0; stage < 4; ++stage) {
+      for (int j = 0; j < c_; ++j) {
+        for (int d = 0; d < D; ++d) {
+          const int at = (j * D + d) * W;
+          const double *q0 = slope(slopes_, j) + d * W, *v0 = slope(slopes_, c_ + j) + d * W;
           if (stage == 0) {
-            std::copy_n(q0, W, angle + j * W);
-            std::copy_n(v0, W, rate + j * W);
-            continue;
-          }
-          advance_stage(stage, h, q0, v0, change[stage - 1] + j * W,
-                        change[std::max(0, stage - 2)] + j * W, angle + j * W, rate + j * W);
-        }
-        for (int j = 0; j < c_; ++j) {
-          double* sum = cleared<W>(change[stage] + j * W);
-          const double* of_joint = at(linear_[stage], j * directions_);
-          if (d >= 2 * c_) std::copy_n(of_joint + d * W, W, sum);
-          for (int k = 0; k < c_; ++k) {
-            const double *by_angle = of_joint + k * W, *by_rate = of_joint + (c_ + k) * W;
-            const double *x = angle + k * W, *y = rate + k * W;
-            for_lanes<W>(sum,
-                         [=](int i) { return sum[i] + by_angle[i] * x[i] + by_rate[i] * y[i]; });
+            std::copy_n(q0, W, angle + at);
+            std::copy_n(v0, W, rate + at);
+          } else {
+            advance_stage(stage, h, q0, v0, change[stage - 1] + at,
+                          change[std::max(0, stage - 2)] + at, angle + at, rate + at);
           }
         }
       }
       for (int j = 0; j < c_; ++j) {
-        finish_step(h, slope(slopes_, j, d), slope(slopes_, c_ + j, d), change[0] + j * W,
-                    change[1] + j * W, change[2] + j * W, change[3] + j * W,
-                    slope(end_slopes_, j, d), slope(end_slopes_, c_ + j, d));
+        const double* of_joint = at(linear_[stage], j * directions_);
+        double* sum = change[stage] + j * D * W;
+        for (int d = 0; d < D; ++d) {
+          if (first + d < 2 * c_) {
+            cleared<W>(sum + d * W);
+          } else {
+            std::copy_n(of_joint + (first + d) * W, W, sum + d * W);
+          }
+        }
+        for (int lane = 0; lane < W; lane += kVector) {
+          add_state_products<D>(of_joint + lane, angle + lane, rate + lane, sum + lane);
+        }
       }
     }
+    for (int j = 0; j < c_; ++j) {
+      for (int d = 0; d < D; ++d) {
+        const int at = (j * D + d) * W;
+        finish_step(h, slope(slopes_, j) + d * W, slope(slopes_, c_ + j) + d * W, change[0] + at,
+                    change[1] + at, change[2] + at, change[3] + at, slope(end_slopes_, j) + d * W,
+                    slope(end_slopes_, c_ + j) + d * W);
+      }
+    }
+  }
+
+  /// Adds the derivatives of one acceleration by all angles and rates, times the derivatives of
+  /// these in D directions, for kVector lanes. Sums stay in registers.
+  /// @param of_joint     derivatives of the acceleration by angles, then by rates
+  /// @param angle, rate  derivatives in D directions of each coordinate
+  template <int D>
+  [[gnu::always_inline]] void add_state_products(const double* of_joint, const double* angle,
+                                                 const double* rate, double* sum) const {
+    const auto vector = [](const double* row) -> const Vector4& {
+      return *reinterpret_cast<const Vector4*>(row);
+    };
+    Vector4 sums[D];
+    for (int d = 0; d < D; ++d) sums[d] = vector(sum + d * W);
+    for (int k = 0; k < c_; ++k) {
+      const Vector4 by_angle = vector(of_joint + k * W), by_rate = vector(of_joint + (c_ + k) * W);
+      for (int d = 0; d < D; ++d) {
+        const int at = (k * D + d) * W;
+        sums[d] = sums[d] + by_angle * vector(angle + at) + by_rate * vector(rate + at);
+      }
+    }
+    for (int d = 0; d < D; ++d) reinterpret_cast<Vector4&>(sum[d * W]) = sums[d];
   }
 
   std::optional<LoopSensitivities<W>> loops_;

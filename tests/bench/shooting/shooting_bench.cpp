@@ -10,6 +10,7 @@
 #include "proto/text/command_line/malloc_tuning.hpp"
 #include "tests/bench/shooting/furuta_limit.hpp"
 #include "tests/estimator/inertial_sensor.hpp"
+#include "tests/support/mechanisms/controlled_arm.hpp"
 #include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 
@@ -56,10 +57,10 @@ Eigen::MatrixXd recurring_states(int joints, const Segment& segment, double inte
   return states;
 }
 
-ShootingProblem problem_of(const Mechanism& mechanism, int samples, int threads) {
+ShootingProblem problem_of(const Mechanism& mechanism, int samples, int threads, double period) {
   const int joints = mechanism.joint_count();
   Segment segment;
-  segment.period = kPeriod;
+  segment.period = period;
   segment.angles = Eigen::MatrixXd::Zero(samples, joints);
   const int axes = estimator::Sensor::kAxes * mechanism.sensor_count();
   if (axes > 0) segment.inertial = Eigen::MatrixXd::Zero(samples, axes);
@@ -78,8 +79,9 @@ ShootingProblem problem_of(const Mechanism& mechanism, int samples, int threads)
       threads);
 }
 
-void run(benchmark::State& bench, const Mechanism& mechanism, int samples, int threads = 1) {
-  ShootingProblem problem = problem_of(mechanism, samples, threads);
+void run(benchmark::State& bench, const Mechanism& mechanism, int samples, int threads = 1,
+         double period = kPeriod) {
+  ShootingProblem problem = problem_of(mechanism, samples, threads, period);
   estimator::ArrowheadFactorization factor(problem.shape(), problem.max_block_rows());
   const Eigen::VectorXd nodes = Eigen::VectorXd::Zero(
       static_cast<Eigen::Index>(problem.shape().node_count) * problem.shape().node_size);
@@ -136,6 +138,31 @@ void chain_joints(benchmark::State& bench) {
   run(bench, mechanism, 6'001);
 }
 
+// One second at 100 Hz of an arm whose axes have all directions. Inertial parameters, viscous and
+// Coulomb friction and motor gains are free: 13 parameters per link.
+void arm_links(benchmark::State& bench) {
+  const Eigen::Vector3d x = Eigen::Vector3d::UnitX(), y = Eigen::Vector3d::UnitY(),
+                        z = Eigen::Vector3d::UnitZ();
+  Mechanism arm = make_arm(static_cast<int>(bench.range(0)));
+  for (int j = 0; j < arm.joint_count(); ++j) {
+    if (j > 0 && j % 2 == 0) {
+      arm.joints[j].frame_a = arm.joints[j].frame_b = estimator::make_joint_frame(y, x);
+    } else if (j % 4 == 3) {
+      arm.joints[j].frame_a = arm.joints[j].frame_b = estimator::make_joint_frame(x, z);
+    }
+    for (int i = 0; i < Mechanism::kBodyParameters; ++i) {
+      arm.parameter(j, static_cast<estimator::BodyParameter>(i)).free = true;
+    }
+    const int centre = arm.find_parameter(arm.bodies[j].name + ".c_x");
+    for (int axis = 0; axis < 3; ++axis) arm.at(centre + axis).free = true;
+    for (const JointParameter quantity :
+         {JointParameter::kViscous, JointParameter::kCoulombTorque, JointParameter::kMotorGain}) {
+      arm.joint_parameter(j, quantity).free = true;
+    }
+  }
+  run(bench, arm, 101, 1, 0.01);
+}
+
 BENCHMARK(limit)->Unit(benchmark::kMillisecond);
 BENCHMARK(furuta_iteration)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(furuta_load_friction)->Unit(benchmark::kMillisecond);
@@ -145,6 +172,7 @@ BENCHMARK(furuta_samples)
     ->Range(1'000, 1'000'000)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(chain_joints)->RangeMultiplier(2)->Range(1, 16)->Unit(benchmark::kMillisecond);
+BENCHMARK(arm_links)->Arg(2)->Arg(4)->Arg(6)->Arg(8)->Arg(16)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 
