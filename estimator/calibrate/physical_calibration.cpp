@@ -222,6 +222,9 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   if (!information.valid) {
     result.notes.emplace_back(MessageCode::kUnidentifiableStates);
   }
+  for (std::size_t j = 0; j < mechanism.joints.size(); ++j) {
+    result.mechanism.joints[j].stops = mechanism.joints[j].stops;
+  }
   const ShootingProblem& reached = result.refined ? fit.simulation_problem() : fit.joint_problem();
   note_unresolved_steps(reached, result.notes);
   result.simulation = simulation_errors(fit.simulation_problem());

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <ranges>
 #include <utility>
 
@@ -42,11 +41,17 @@ ValueRange command_range(const Recording& recording, int motor) {
   return range;
 }
 
-constexpr double kRestMin = 1.0;       // [s]; shorter ones are turning points and stiction
+constexpr double kRestMin = 1.0;       // [s]; most shorter ones are turning points
 constexpr double kSameReading = 0.25;  // of a quantization step
-/// Least share of an encoder's readings at which its rests are thinned. A fit with a fifth of the
-/// readings at rest shifts the motion by a fifth of a quantization step, which is ten standard
-/// deviations in the test for correlated residuals. The shift is proportional to the share.
+/// Smallest duration of a short rest [s], and its smallest ratio to the time within the quantization
+/// steps before and after it. At a turning point with constant acceleration on either side, the
+/// ratio is at most 2/(√2 − 1) = 4.8.
+constexpr double kShortRestMin = 0.1;
+constexpr double kTurningRatio = 5.0;
+/// Least share of an encoder's readings at which its rests are thinned; of the other readings for
+/// short rests. A fit with a fifth of the readings at rest shifts the motion by a fifth of a
+/// quantization step, which is ten standard deviations in the test for correlated residuals. The
+/// shift is proportional to the share.
 constexpr double kShareMin = 0.05;
 /// Largest number of readings kept at rest, relative to the readings in motion, within the limits
 /// on the interval between two of them [s]. Readings at a low rate determine the states at rest.
@@ -56,30 +61,55 @@ constexpr double kKeptShare = 0.01, kEveryMin = 0.1, kEveryMax = 1.0;
 /// segment, both with a reading.
 struct Rest {
   int segment, first, last;
-  int readings = 1;  ///< without missing ones
+  int readings = 1;       ///< without missing ones
+  bool is_short = false;  ///< shorter than kRestMin
 };
 
-/// Finds the rests of an encoder in a segment and appends them. Missing readings do not end a rest.
-void append_rests(const Segment& segment, int index, int sensor, double quantum,
-                  std::vector<Rest>& rests) {
-  const auto drop_short = [&] {
-    const Rest& rest = rests.back();
-    if (segment.time(rest.last) - segment.time(rest.first) < kRestMin) rests.pop_back();
-  };
-  std::optional<double> repeated;
+/// Returns the intervals in which an encoder repeats a reading, in order. Missing readings do not
+/// end an interval.
+std::vector<Rest> find_repetitions(const Segment& segment, int index, int sensor, double quantum) {
+  std::vector<Rest> runs;
+  double repeated = 0.0;
   for (int k = 0; k < segment.sample_count(); ++k) {
     const double reading = segment.angles(k, sensor);
     if (std::isnan(reading)) continue;
-    if (repeated && std::abs(reading - *repeated) <= kSameReading * quantum) {
-      rests.back().last = k;
-      ++rests.back().readings;
+    if (!runs.empty() && std::abs(reading - repeated) <= kSameReading * quantum) {
+      runs.back().last = k;
+      ++runs.back().readings;
       continue;
     }
-    if (repeated) drop_short();
     repeated = reading;
-    rests.push_back({index, k, k});
+    runs.push_back({index, k, k});
   }
-  if (repeated) drop_short();
+  return runs;
+}
+
+/// Finds the rests of an encoder in a segment and appends them.
+void append_rests(const Segment& segment, int index, int sensor, double quantum,
+                  std::vector<Rest>& rests) {
+  std::vector<Rest> runs = find_repetitions(segment, index, sensor, quantum);
+  const auto duration = [&](std::size_t k) {
+    return segment.time(runs[k].last) - segment.time(runs[k].first);
+  };
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    double beside = 0.0;
+    if (k > 0) beside = duration(k - 1);
+    if (k + 1 < runs.size()) beside = std::max(beside, duration(k + 1));
+    runs[k].is_short = duration(k) < kRestMin;
+    beside += 2.0 * segment.period;  // the time between the changes of the readings is longer
+    const bool may_turn = duration(k) < std::max(kShortRestMin, kTurningRatio * beside);
+    if (!runs[k].is_short || !may_turn) rests.push_back(runs[k]);
+  }
+}
+
+/// Removes short rests, or all rests, if their share of the readings is small.
+/// @param readings  number of readings of the encoder
+void remove_rare_rests(int readings, std::vector<Rest>& rests) {
+  int resting = 0, briefly = 0;
+  for (const Rest& rest : rests) (rest.is_short ? briefly : resting) += rest.readings;
+  if (!(briefly > kShareMin * (readings - resting))) std::erase_if(rests, &Rest::is_short);
+  const bool is_rare = !(resting > kShareMin * readings);
+  if (is_rare) std::erase_if(rests, [](const Rest& rest) { return !rest.is_short; });
 }
 
 /// Returns whether a hand holds the rig in one of these time intervals, according to the findings.
@@ -195,6 +225,8 @@ void find_rest_intervals(const Encoder& encoder, int sensor, double quantum,
     append_rests(recording.segments[static_cast<std::size_t>(s)], s, sensor, quantum, rests);
   }
   const int readings = count_readings(recording, sensor);
+  remove_rare_rests(readings, rests);
+  if (rests.empty()) return;
   int resting = 0;
   double duration = 0.0;
   std::vector<TimeInterval> intervals;
@@ -205,7 +237,6 @@ void find_rest_intervals(const Encoder& encoder, int sensor, double quantum,
     duration += to - from;
     append_time_interval({segment.start + from, segment.start + to}, intervals);
   }
-  if (!(resting > kShareMin * readings)) return;
   const double most = kKeptShare * (readings - resting);  // may be zero
   const double interval = std::clamp(duration / most, kEveryMin, kEveryMax);
   int rejected = 0;

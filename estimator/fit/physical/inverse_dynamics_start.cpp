@@ -10,6 +10,7 @@
 #include "estimator/fit/inertia_parameterized_problem.hpp"
 #include "estimator/fit/physical/control_noise_effect.hpp"
 #include "estimator/fit/physical/equation_error.hpp"
+#include "estimator/fit/physical/shooting/impact_free_nodes.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/moments.hpp"
 #include "estimator/model/spanning_tree.hpp"
@@ -166,6 +167,9 @@ std::unique_ptr<ShootingFit> begin_shooting_fit(const std::vector<Recording>& re
                                                 const CalibrationMonitor& monitor, FitStages stages,
                                                 Mechanism& start) {
   ShootingInput input = prepare_shooting_data(start, recordings, options);
+  remove_distant_stops(input.states, start);
+  input.grid.interval =
+      choose_node_interval(start, input.segments, default_node_interval(input.segments));
   const auto begin_at = [&](const Mechanism& values) {
     ShootingInput own = input;
     shift_states(start, values, own);

@@ -90,10 +90,70 @@ TEST(RestIntervals, ContinueAcrossMissingReadings) {
   EXPECT_NEAR(out.findings[0].size, 0.7, 0.01);
 }
 
-// No rest: too short, noise without quantization, or a small part of a recording. A rest of 1.1 s
-// is 5.2 % of 21.1 s and 4.6 % of 24.1 s.
-TEST(RestIntervals, AreNotReportedInMotionOrIfShort) {
-  EXPECT_TRUE(examined(coming_to_rest(920, 1000)).findings.empty());
+/// Readings of a joint, one per period, rounded to whole counts.
+Recording quantized(const Eigen::VectorXd& angles) {
+  Segment segment;
+  segment.period = kPeriod;
+  segment.angles = kRestQuantum * (angles / kRestQuantum).array().round();
+  segment.controls = Eigen::MatrixXd::Zero(angles.size(), 1);
+  return {"run", {segment}};
+}
+
+/// Swings between end stops at which the joint rests for some rows.
+Recording resting_at_stops(int rest, int swings) {
+  constexpr int kSwing = 60;
+  Eigen::VectorXd angles(swings * (kSwing + rest));
+  for (int k = 0; k < angles.size(); ++k) {
+    const int row = std::min(k % (kSwing + rest), kSwing), number = k / (kSwing + rest);
+    angles[k] = (number % 2 == 0 ? 1.0 : -1.0) * (1.0 - 2.0 * row / kSwing);
+  }
+  return quantized(angles);
+}
+
+// A rest below one second is thinned too, at the end of a motion or at an end stop: a fit to all of
+// its readings shifts the motion. The first and last readings are kept.
+TEST(RestIntervals, IncludeShortRestsThatAreNoTurningPoints) {
+  const SignalExamination end = examined(coming_to_rest(920, 1000));
+  ASSERT_EQ(end.findings.size(), 1U);
+  EXPECT_NEAR(static_cast<double>(end.rejected.size()), 80.0 - 9.0, 3.0);
+  const SignalExamination stops = examined(resting_at_stops(30, 6));
+  ASSERT_EQ(stops.findings.size(), 1U);
+  EXPECT_EQ(stops.findings[0].intervals.size(), 6U);
+  EXPECT_NEAR(stops.findings[0].size, 1.0 / 3.0, 0.01);
+  for (const RejectedReading& rejected : stops.rejected) EXPECT_GT(rejected.row % 90, 60);
+}
+
+// Short rests are compared with the readings that are not in long rests: 0.5 s is 4.3 % of 11.5 s,
+// but 7.7 % of the 6.5 s that remain without a rest of 5 s.
+TEST(RestIntervals, CompareShortRestsWithTheOtherReadings) {
+  const auto intervals = [](int before, int moving) {
+    Eigen::VectorXd angles(before + moving + 50);
+    for (int k = 0; k < angles.size(); ++k) {
+      angles[k] = std::sin(5.0 * kPeriod * std::clamp(k - before, 0, moving));
+    }
+    const SignalExamination out = examined(quantized(angles));
+    return out.findings.empty() ? 0 : std::ssize(out.findings[0].intervals);
+  };
+  EXPECT_EQ(intervals(500, 600), 2);
+  EXPECT_EQ(intervals(500, 1100), 1);
+  EXPECT_EQ(intervals(0, 1100), 0);
+}
+
+// At a turning point a slow joint repeats a reading too, for up to 4.8 times as long as before and
+// after it. These readings are needed: their errors differ.
+TEST(RestIntervals, ExcludeTurningPoints) {
+  for (const double amplitude : {3.0, 10.0, 50.5}) {  // [counts]
+    Eigen::VectorXd angles(2000);
+    for (int k = 0; k < 2000; ++k) {
+      angles[k] = amplitude * kRestQuantum * std::sin(1.3 * kPeriod * k);
+    }
+    EXPECT_TRUE(examined(quantized(angles)).findings.empty()) << amplitude;
+  }
+}
+
+// No rest: noise without quantization, or a small part of a recording. A rest of 1.1 s is 5.2 % of
+// 21.1 s and 4.6 % of 24.1 s.
+TEST(RestIntervals, AreNotReportedInMotionOrIfRare) {
   EXPECT_TRUE(examined(coming_to_rest(300, 1000), 0.0).findings.empty());
   EXPECT_EQ(examined(coming_to_rest(2000, 2110)).findings.size(), 1U);
   EXPECT_TRUE(examined(coming_to_rest(2300, 2410)).findings.empty());

@@ -25,6 +25,19 @@ constexpr double kNodeShare = 0.2;  // largest shift of a node, relative to the 
 /// with 0.2 s, two with 0.1 s, and none with 0.05 s.
 constexpr double kStrikingInterval = 0.05;
 constexpr int kStrikingReadings = 10;
+/// Smallest distance of a joint from an end stop at which it is assumed not to touch the stop, whose
+/// initial position may be wrong [rad]. If impacts are recorded, the stop starts at them.
+constexpr double kFarFromStop = 0.3;
+
+bool comes_near_stop(const Mechanism& mechanism, const JointStop& stop,
+                     const std::vector<Eigen::MatrixXd>& states) {
+  const double far = kFarFromStop * mechanism.joints[stop.joint].units().scale;
+  return std::ranges::any_of(states, [&](const Eigen::MatrixXd& each) {
+    return std::ranges::any_of(each.row(stop.joint), [&](double coordinate) {
+      return !(stop.distance_from_stop(coordinate) > far);
+    });
+  });
+}
 
 /// Returns the largest change of speed at an instant over all sensors, times kQuietTime, relative
 /// to the sensors' scales.
@@ -86,6 +99,14 @@ std::vector<MisplacedNodes> find_tangles(const ShootingProblem& problem) {
 }
 
 }  // namespace
+
+void remove_distant_stops(const std::vector<Eigen::MatrixXd>& states, Mechanism& mechanism) {
+  for (const JointStop& stop : joint_end_stops(mechanism)) {
+    if (comes_near_stop(mechanism, stop, states)) continue;
+    EndStops& stops = mechanism.joints[stop.joint].stops;
+    (stop.where == JointParameter::kStopLower ? stops.lower : stops.upper) = false;
+  }
+}
 
 double choose_node_interval(const Mechanism& mechanism, const std::vector<Segment>& segments,
                             double usual) {

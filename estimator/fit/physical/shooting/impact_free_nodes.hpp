@@ -13,6 +13,11 @@
 
 namespace estimator {
 
+/// Removes the end stops that no recorded motion comes near. If wrong parameter values lead a
+/// simulated motion to such a stop, the motion rests there and no longer depends on the parameters.
+/// @param states  joint coordinates above their rates, one matrix per segment
+void remove_distant_stops(const std::vector<Eigen::MatrixXd>& states, Mechanism& mechanism);
+
 /// Returns the time between shooting nodes [s]: `usual`, or a shorter time for mechanisms with end
 /// stops. If few impacts are between two nodes, the fit can correct a wrong number of impacts.
 double choose_node_interval(const Mechanism& mechanism, const std::vector<Segment>& segments,
