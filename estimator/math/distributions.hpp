@@ -11,4 +11,11 @@ double chi_square_tail_probability(double value, double degrees_of_freedom);
 /// @param degrees_of_freedom  1 to 1000, not necessarily an integer
 double student_t_half_width_95(double degrees_of_freedom);
 
+/// Returns the probability that a standard normal variable is below `value`.
+double standard_normal_probability(double value);
+
+/// Returns the value that a standard normal variable is below with this probability.
+/// @param probability  > 0 and < 1
+double standard_normal_quantile(double probability);
+
 }  // namespace estimator

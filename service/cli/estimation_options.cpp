@@ -7,6 +7,7 @@
 
 #include "proto/text/command_line/command_line.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/cli/command.hpp"
 #include "service/options/option_texts.hpp"
 #include "service/options/parameter_values.hpp"
 #include "service/recordings/csv_recording.hpp"
@@ -49,8 +50,9 @@ CLI::Option* add_option(CLI::App& command, const OptionRow& row, CalibrationOpti
   return is_in_range(row, {}) ? option->capture_default_str() : option;
 }
 
-/// Adds the options of the table in the estimator.
-void add_table_options(CLI::App& command, CalibrationOptions& options) {
+}  // namespace
+
+void add_calibration_options(CLI::App& command, CalibrationOptions& options) {
   for (const OptionRow& row : estimator::kOptionRows) {
     if (find_option_help(row).empty()) continue;
     CLI::Option* const option =
@@ -59,8 +61,6 @@ void add_table_options(CLI::App& command, CalibrationOptions& options) {
     if (row.group == OptionGroup::kSimulator) option->group("SPOOK simulator (shadow parameters)");
   }
 }
-
-}  // namespace
 
 void parse_parameters_option(const std::string& text, EstimationOptions& options) {
   if (const auto kind = parse_estimate_kind(text)) {
@@ -126,7 +126,7 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
       ->type_name("physical|shadow|FILE")
       ->allow_extra_args(false)
       ->group(kMethodGroup);
-  add_table_options(command, options.calibration);
+  add_calibration_options(command, options.calibration);
   command
       .add_option("--threads", options.threads,
                   "Number of threads on this machine; does not affect the result. Default: one per "

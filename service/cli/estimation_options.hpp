@@ -87,6 +87,9 @@ void check_result_files_writable(const ResultFiles& files, const std::vector<std
 /// parsing.
 void add_topic_option(CLI::App& command, std::string& topic);
 
+/// Adds the options of a calibration (kOptionRows) to a command.
+void add_calibration_options(CLI::App& command, estimator::CalibrationOptions& options);
+
 /// Adds the options of the estimator to a command. `options` must stay valid during parsing.
 void add_estimation_options(CLI::App& command, EstimationOptions& options);
 

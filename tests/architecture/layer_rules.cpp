@@ -172,6 +172,7 @@ std::vector<Violation> service_is_layered(const Tree& tree) {
       "service/rig/robot/",
       "service/rig/code/",
       "service/options/",
+      "service/work/",
       "service/result/",
       "service/calibration/",
       "service/report/charts/",

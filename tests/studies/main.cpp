@@ -9,7 +9,7 @@
 #include "proto/text/command_line/malloc_tuning.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/terminal.hpp"
-#include "tests/studies/runs/run_store.hpp"
+#include "service/cli/work_progress.hpp"
 #include "tests/studies/runs/run_tasks.hpp"
 #include "tests/studies/study_file.hpp"
 #include "tests/studies/study_kinds.hpp"
@@ -31,26 +31,6 @@ std::string default_data_folder() {
   return named == nullptr ? "../shared/data" : named;
 }
 
-/// Formats a duration as text, e.g. "2 h 5 min", "40 s".
-std::string duration_text(double seconds) {
-  const long whole = std::lround(seconds);
-  if (whole >= 3600) {
-    return std::to_string(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
-  }
-  if (whole >= 60) return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
-  return std::to_string(whole) + " s";
-}
-
-std::string progress_text(const StudyProgress& progress) {
-  std::string text =
-      "run " + std::to_string(progress.done) + " of " + std::to_string(progress.total);
-  if (progress.kept > 0) text += " (" + std::to_string(progress.kept) + " done before)";
-  if (progress.time_left >= 0.0 && progress.done < progress.total) {
-    text += ", " + duration_text(progress.time_left) + " left";
-  }
-  return text;
-}
-
 ExitCode run(const StudyOptions& options) {
   const Study study = load_study(options.file);
   std::vector<std::string> notes;
@@ -59,7 +39,8 @@ ExitCode run(const StudyOptions& options) {
   if (!options.quiet) {
     for (const std::string& note : notes) std::cerr << "note: " << note << '\n';
   }
-  RunStore store((std::filesystem::path(options.out) / "runs").string());
+  WorkStore store((std::filesystem::path(options.out) / "runs").string());
+  const auto executor = make_local_executor(options.jobs);
 
   const InterruptFlag interrupt;
   std::optional<StudyReport> report;
@@ -68,8 +49,10 @@ ExitCode run(const StudyOptions& options) {
     const TaskRunner runner =
         [&](const std::vector<StudyTask>& tasks) -> std::optional<std::vector<StudyRun>> {
       std::vector<StudyRun> runs =
-          run_tasks(tasks, store, options.jobs, &interrupt.flag(), [&](const StudyProgress& p) {
-            if (p.total > 0) progress.show(progress_text(p), progress_text(p));
+          run_tasks(tasks, store, *executor, &interrupt.flag(), [&](const WorkProgress& p) {
+            if (p.total == 0) return;
+            const std::string text = format_work_progress("run", p);
+            progress.show(text, text);
           });
       if (interrupt.flag().load()) return std::nullopt;
       return runs;

@@ -6,7 +6,7 @@
 #include "service/recordings/csv_recording.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/simulation/simulation.hpp"
-#include "tests/studies/runs/fingerprint.hpp"
+#include "service/work/fingerprint.hpp"
 
 namespace service {
 namespace {

@@ -1,11 +1,15 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "proto/text/temporary_folder.hpp"
+#include "service/calibration/bootstrap_run.hpp"
 #include "service/calibration/pipeline.hpp"
+#include "service/cli/command.hpp"
 #include "service/cli/estimation_options.hpp"
 #include "service/cli/remote/remote_calibration.hpp"
 #include "service/cli/terminal.hpp"
@@ -14,6 +18,8 @@
 #include "service/rig/init/rig_proposal.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
 #include "service/simulation/scenario.hpp"
+#include "service/work/executor.hpp"
+#include "service/work/work_task.hpp"
 
 namespace service {
 
@@ -44,6 +50,39 @@ struct ValidateOptions {
   double window = 0.0;        ///< length of the predicted windows [s]; 0: whole segments
   double start_window = 0.0;  ///< initial part that gives the state [s]; 0: whole window
   ResultFiles files;
+};
+
+/// Options for the computations of a command that consists of many items.
+struct ItemOptions {
+  std::string folder;  ///< folder of finished items; empty: a temporary folder
+  int tasks = 0;       ///< number of tasks to write; 0: compute the items
+};
+
+/// Options of `rigcal bootstrap`.
+struct BootstrapOptions {
+  EstimationOptions estimation;
+  BootstrapSettings settings;
+  ItemOptions items;
+  ResultFiles files;
+};
+
+/// Options of `rigcal batch`.
+struct BatchOptions {
+  std::string list;
+  estimator::CalibrationOptions calibration;
+  ItemOptions items;
+  std::string csv;                        ///< file for the estimates; empty: no file
+  std::string json;                       ///< folder for results of calibrations; empty: none
+  int threads = 0;                        ///< number of threads; 0: one per processor
+  double time_limit = kTimeLimitDefault;  ///< [s]
+  bool quiet = false;
+};
+
+/// Options of `rigcal work`.
+struct WorkOptions {
+  std::string folder;
+  int task = 0;
+  int threads = 1;
 };
 
 /// Options of `rigcal estimate`.
@@ -142,6 +181,9 @@ struct InitOptions {
 void add_options(CLI::App& command, CalibrateOptions& options);
 void add_options(CLI::App& command, CheckOptions& options);
 void add_options(CLI::App& command, CrossvalidateOptions& options);
+void add_options(CLI::App& command, BootstrapOptions& options);
+void add_options(CLI::App& command, BatchOptions& options);
+void add_options(CLI::App& command, WorkOptions& options);
 void add_options(CLI::App& command, ValidateOptions& options);
 void add_options(CLI::App& command, EstimateOptions& options);
 void add_options(CLI::App& command, CompareOptions& options);
@@ -161,6 +203,37 @@ estimator::Calibration calibrate_locally(CalibrationInput& input, const Interrup
 /// was stopped, prints only a message.
 ExitCode print_calibration(const estimator::Calibration& calibration, const CalibrationInput& input,
                            const ResultFiles& files);
+
+/// Adds the options for finished items and tasks to a command.
+/// @param item  name of an item, e.g. "draw"
+void add_item_options(CLI::App& command, ItemOptions& items, const std::string& item);
+
+/// Folder of finished items, and the executor that computes the missing ones.
+class ItemRun {
+ public:
+  /// @param threads  number of threads; 0: one per processor
+  ItemRun(const ItemOptions& options, int threads);
+
+  WorkStore& store() { return *store_; }
+  Executor& executor() { return *executor_; }
+  /// Returns version and build of this program, for keys.
+  std::string program() const { return program_.version + " " + program_.build; }
+  /// Prints what remains to do, after an executor has not finished.
+  /// @param stopped  whether the user or the time limit stopped the command
+  ExitCode report_unfinished(bool stopped) const;
+
+ private:
+  ItemOptions options_;
+  WorkProgram program_;
+  std::optional<proto::TemporaryFolder> temporary_;
+  std::optional<WorkStore> store_;
+  std::unique_ptr<Executor> executor_;
+};
+
+/// Returns a function that shows the progress of items. Other outputs than terminals get a line for
+/// each tenth.
+/// @param item  name of an item, e.g. "draw"
+WorkProgressFunction show_items(const std::string& item, ProgressLine& progress);
 
 /// Runs the function `work` with a monitor that shows its progress, and with a text that `work`
 /// sets to the current part, e.g. "fold 2 of 5".

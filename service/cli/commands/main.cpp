@@ -17,6 +17,8 @@ constexpr const char* kFooter =
     "run.html\n"
     "  rigcal repeat run.json\n"
     "  rigcal crossvalidate run1.csv run2.csv --rig configs/rig-furuta.textproto\n"
+    "  rigcal bootstrap run.csv --rig configs/rig-furuta.textproto --draws 1000\n"
+    "  rigcal batch LIST.csv --csv estimates.csv\n"
     "  rigcal validate new.csv --rig configs/rig-furuta.textproto --parameters run.json\n"
     "  rigcal compare run.csv --rig configs/rig-furuta.textproto\n"
     "  rigcal simulate --rig configs/rig-furuta.textproto \\\n"
@@ -39,12 +41,13 @@ int main(int argc, char** argv) {
   service::ExitCode exit_code = service::kDone;
   for (service::AddCommand* const add :
        {service::add_init,     service::add_calibrate,     service::add_check,
-        service::add_repeat,   service::add_crossvalidate, service::add_validate,
-        service::add_estimate, service::add_compare,       service::add_simulate,
-        service::add_design,   service::add_identify,      service::add_info,
-        service::add_import,   service::add_export,        service::add_recover,
-        service::add_sessions, service::add_jobs,          service::add_watch,
-        service::add_cancel,   service::add_result,        service::add_report}) {
+        service::add_repeat,   service::add_crossvalidate, service::add_bootstrap,
+        service::add_batch,    service::add_validate,      service::add_estimate,
+        service::add_compare,  service::add_simulate,      service::add_design,
+        service::add_identify, service::add_info,          service::add_import,
+        service::add_export,   service::add_recover,       service::add_sessions,
+        service::add_jobs,     service::add_watch,         service::add_cancel,
+        service::add_result,   service::add_report,        service::add_work}) {
     add(app, exit_code);
   }
   return proto::run_program(app, argc, argv, service::kBadInput, [&] { return exit_code; });

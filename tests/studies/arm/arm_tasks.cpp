@@ -6,10 +6,10 @@
 
 #include "estimator/fit/inertia_parameterized_problem.hpp"
 #include "estimator/model/inertia/inertia_parameterization.hpp"
+#include "service/work/fingerprint.hpp"
 #include "tests/studies/arm/arm_draw.hpp"
 #include "tests/studies/arm/arm_judgement.hpp"
 #include "tests/studies/arm/arm_regressors.hpp"
-#include "tests/studies/runs/fingerprint.hpp"
 
 namespace service {
 namespace {

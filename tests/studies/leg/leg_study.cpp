@@ -6,8 +6,8 @@
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
+#include "service/work/fingerprint.hpp"
 #include "tests/studies/leg/leg.hpp"
-#include "tests/studies/runs/fingerprint.hpp"
 #include "tests/studies/study_kinds.hpp"
 
 namespace service {

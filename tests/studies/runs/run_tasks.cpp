@@ -1,59 +1,28 @@
 #include "tests/studies/runs/run_tasks.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <mutex>
-#include <unordered_set>
+#include <string>
+#include <unordered_map>
 
-#include "estimator/math/parallel_jobs.hpp"
+#include "tests/studies/runs/run_record.hpp"
 
 namespace service {
-namespace {
 
-/// Returns the tasks whose runs are not in the store, without duplicate keys.
-std::vector<const StudyTask*> missing_tasks(const std::vector<StudyTask>& tasks,
-                                            const RunStore& store) {
-  std::vector<const StudyTask*> missing;
-  std::unordered_set<std::string> seen;
+std::vector<StudyRun> run_tasks(const std::vector<StudyTask>& tasks, WorkStore& store,
+                                Executor& executor, const std::atomic<bool>* stop,
+                                const WorkProgressFunction& on_progress) {
+  WorkBatch batch{.kind = "study"};
+  std::unordered_map<std::string, const StudyTask*> by_key;
   for (const StudyTask& task : tasks) {
-    if (!store.find(task.key) && seen.insert(task.key).second) missing.push_back(&task);
+    batch.items.push_back({.key = task.key, .request = {}, .work = task.work});
+    by_key.emplace(task.key, &task);
   }
-  // Short runs first, so that problems of a study appear early.
-  std::ranges::stable_sort(missing, {}, &StudyTask::work);
-  return missing;
-}
-
-}  // namespace
-
-std::vector<StudyRun> run_tasks(const std::vector<StudyTask>& tasks, const RunStore& store,
-                                int jobs, const std::atomic<bool>* stop,
-                                const std::function<void(const StudyProgress&)>& on_progress) {
-  const std::vector<const StudyTask*> missing = missing_tasks(tasks, store);
-  StudyProgress progress{.total = static_cast<int>(tasks.size())};
-  progress.done = progress.kept = progress.total - static_cast<int>(missing.size());
-  on_progress(progress);
-  double work_done = 0.0, work_left = 0.0;
-  for (const StudyTask* task : missing) work_left += task->work;
-  const auto is_stopped = [&] { return stop != nullptr && stop->load(std::memory_order_relaxed); };
-  const auto start = std::chrono::steady_clock::now();
-  std::mutex mutex;
-  estimator::run_parallel_jobs(jobs, missing.size(), [&](std::size_t i) {
-    if (is_stopped()) return;
-    const StudyRun run = run_task(*missing[i], stop);
-    if (is_stopped()) return;
-    store.store(run);
-    const std::scoped_lock lock(mutex);
-    ++progress.done;
-    work_done += missing[i]->work;
-    work_left -= missing[i]->work;
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    progress.time_left = elapsed.count() / work_done * work_left;
-    on_progress(progress);
-  });
+  batch.compute = [&by_key](const WorkItem& item, const std::atomic<bool>* stop_item) {
+    return format_run(run_task(*by_key.at(item.key), stop_item));
+  };
   std::vector<StudyRun> runs;
-  if (is_stopped()) return runs;
+  if (!executor.run(batch, store, stop, on_progress)) return runs;
   for (const StudyTask& task : tasks) {
-    runs.push_back(store.find(task.key).value());
+    runs.push_back(parse_run(store.find(task.key).value().value));
     // A stored run may serve two places: sweeps overlap where their settings agree.
     runs.back().place = task.place;
   }

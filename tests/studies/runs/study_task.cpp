@@ -10,7 +10,7 @@
 #include "estimator/calibrate/cross_validation.hpp"
 #include "estimator/signal/step_grid.hpp"
 #include "service/calibration/pipeline.hpp"
-#include "tests/studies/runs/fingerprint.hpp"
+#include "service/work/fingerprint.hpp"
 
 namespace service {
 namespace {

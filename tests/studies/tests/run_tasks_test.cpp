@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "tests/studies/runs/run_record.hpp"
 #include "tests/studies/spook/robustness_starts.hpp"
 #include "tests/studies/study_data.hpp"
 #include "tests/studies/study_file.hpp"
@@ -48,9 +49,9 @@ struct Loaded {
     }
   }
 
-  std::vector<StudyRun> run(const RunStore& store, const std::atomic<bool>* stop,
-                            StudyProgress& last) {
-    return run_tasks(tasks, store, 2, stop, [&](const StudyProgress& p) { last = p; });
+  std::vector<StudyRun> run(WorkStore& store, const std::atomic<bool>* stop, WorkProgress& last) {
+    return run_tasks(tasks, store, *make_local_executor(2), stop,
+                     [&](const WorkProgress& p) { last = p; });
   }
 };
 
@@ -100,8 +101,8 @@ TEST(StudyTask, KeyChangesWithWhateverChangesTheResult) {
 // them all in the store: a resumed study repeats nothing.
 TEST(RunTasks, KeepOrderAndAreNotRepeated) {
   Loaded loaded;
-  const RunStore store(loaded.folder.file("runs"));
-  StudyProgress progress;
+  WorkStore store(loaded.folder.file("runs"));
+  WorkProgress progress;
   const std::vector<StudyRun> first = loaded.run(store, nullptr, progress);
   EXPECT_EQ(progress.kept, 0);
   EXPECT_EQ(progress.done, 4);
@@ -125,9 +126,9 @@ TEST(RunTasks, KeepOrderAndAreNotRepeated) {
 // An interrupted run must not be stored as a result.
 TEST(RunTasks, DoNotStoreStoppedRuns) {
   Loaded loaded;
-  const RunStore store(loaded.folder.file("runs"));
+  WorkStore store(loaded.folder.file("runs"));
   const std::atomic<bool> stop{true};
-  StudyProgress progress;
+  WorkProgress progress;
   EXPECT_TRUE(loaded.run(store, &stop, progress).empty());
   EXPECT_TRUE(std::filesystem::is_empty(loaded.folder.file("runs")));
 }
@@ -180,9 +181,7 @@ TEST(StudyTask, TrajectoriesHaveTimes) {
     ASSERT_FALSE(run.joints.empty()) << run.error;
     const estimator::Segment& segment = base.data->recordings.front().segments.front();
     EXPECT_DOUBLE_EQ(run.spacing, physical ? segment.period : task.place.step);
-    const RunStore store(loaded.folder.file("kept"));
-    store.store(run);
-    EXPECT_EQ(store.find(run.key)->spacing, run.spacing);
+    EXPECT_EQ(parse_run(format_run(run)).spacing, run.spacing);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "service/work/work_lines.hpp"
 #include "tests/service/run_rigcal.hpp"
 
 namespace service {
@@ -13,13 +14,15 @@ inline std::string study_config(const std::string& name) {
   return test_support::source_folder() + "/tests/studies/configs/" + name;
 }
 
-/// Returns the contents of the stored runs in a study's output folder, by file name.
+/// Returns the lines of the stored runs in a study's output folder, by key.
 inline std::map<std::string, std::string> stored_runs(const std::string& out) {
   std::map<std::string, std::string> runs;
   if (!std::filesystem::exists(out + "/runs")) return runs;
   for (const auto& entry : std::filesystem::directory_iterator(out + "/runs")) {
-    if (entry.path().extension() != ".json") continue;
-    runs.emplace(entry.path().filename(), contents_of(entry.path()));
+    std::istringstream lines(contents_of(entry.path()));
+    for (std::string line; std::getline(lines, line);) {
+      if (const auto fields = parse_work_line(line)) runs.emplace(fields->front(), line);
+    }
   }
   return runs;
 }

@@ -1,4 +1,4 @@
-#include "tests/studies/runs/run_store.hpp"
+#include "tests/studies/runs/run_record.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/service/run_rigcal.hpp"
 #include "tests/studies/runs/run_csv.hpp"
 #include "tests/studies/runs/study_report.hpp"
 #include "tests/studies/spook/model_fits.hpp"
@@ -34,12 +33,9 @@ StudyRun example(const std::string& key) {
 
 // A stored run must be read back unchanged. Lost digits, or an infinite standard deviation that
 // becomes zero, would change tables between a first and a resumed study.
-TEST(RunStore, ReadsBackStoredRuns) {
-  const TemporaryFolder folder;
-  RunStore(folder.file("runs")).store(example("a"));
-  const RunStore store(folder.file("runs"));
-  EXPECT_FALSE(store.find("b"));
-  const StudyRun run = store.find("a").value();
+TEST(StudyRun, IsUnchangedByStorage) {
+  const std::string stored = format_run(example("a"));
+  const StudyRun run = parse_run(stored);
   EXPECT_EQ(run.place.recording, "release, 2");
   EXPECT_EQ(run.place.compliance, 1e-4);
   EXPECT_EQ(run.cost, 1.0 / 3.0);
@@ -48,22 +44,7 @@ TEST(RunStore, ReadsBackStoredRuns) {
   EXPECT_EQ(run.history[1].values, (std::vector<double>{0.1, 0.01}));
   EXPECT_TRUE(std::isnan(run.joints[0].measured[0]));
   EXPECT_EQ(run.joints[0].simulated, (std::vector<double>{0.25, 0.5}));
-  const std::string kept = contents_of(folder.file("runs/a.json"));
-  store.store(run);
-  EXPECT_EQ(contents_of(folder.file("runs/a.json")), kept);
-}
-
-// A damaged file costs only its run, which is repeated.
-TEST(RunStore, PassesOverDamagedFiles) {
-  const TemporaryFolder folder;
-  const RunStore store(folder.file("runs"));
-  store.store(example("a"));
-  const std::string whole = contents_of(folder.file("runs/a.json"));
-  folder.write("runs/b.json", whole.substr(0, 40));
-  folder.write("runs/c.json", "{\"key\": 7}");
-  folder.write("runs/d.json", "");
-  for (const char* damaged : {"b", "c", "d"}) EXPECT_FALSE(store.find(damaged)) << damaged;
-  EXPECT_TRUE(store.find("a"));
+  EXPECT_EQ(format_run(run), stored);
 }
 
 // A cell with a comma must not become two. Parameters that a run lacks are empty, not zero.
@@ -84,10 +65,7 @@ TEST(RunCsv, QuotesCellsAndOmitsMissingParameters) {
 TEST(StudyRun, HasUnitsByJointType) {
   StudyRun run = example("a");
   run.joints.push_back({"rail", 2e-3, {}, {}, estimator::JointKind::kPrismatic});
-  const TemporaryFolder folder;
-  const RunStore store(folder.file("runs"));
-  store.store(run);
-  const StudyRun read = store.find("a").value();
+  const StudyRun read = parse_run(format_run(run));
   ASSERT_EQ(read.joints.size(), 2U);
   EXPECT_EQ(read.joints[0].kind, estimator::JointKind::kRevolute);
   EXPECT_EQ(read.joints[1].kind, estimator::JointKind::kPrismatic);

@@ -1,14 +1,10 @@
-#include "tests/studies/runs/run_store.hpp"
+#include "tests/studies/runs/run_record.hpp"
 
 #include <google/protobuf/reflection.h>
 #include <google/protobuf/util/json_util.h>
 
-#include <filesystem>
 #include <stdexcept>
-#include <utility>
 
-#include "proto/text/files.hpp"
-#include "proto/text/input_error.hpp"
 #include "tests/studies/study.pb.h"
 
 namespace service {
@@ -101,33 +97,22 @@ struct Reader {
 
 }  // namespace
 
-RunStore::RunStore(std::string folder) : folder_(std::move(folder)) {
-  std::error_code error;
-  std::filesystem::create_directories(folder_, error);
-  if (error) throw proto::InputError(folder_ + ": cannot be created: " + error.message());
-}
-
-std::string RunStore::path_of(const std::string& key) const {
-  return folder_ + "/" + key + ".json";
-}
-
-std::optional<StudyRun> RunStore::find(const std::string& key) const {
-  if (!std::filesystem::exists(path_of(key))) return std::nullopt;
-  StudyRunRecord record;
-  const std::string json = proto::read_file(path_of(key), proto::kTableSizeMax);
-  if (!google::protobuf::util::JsonStringToMessage(json, &record).ok()) return std::nullopt;
-  StudyRun run;
-  for_members(run, Reader{record});
-  return run.key == key ? std::optional(std::move(run)) : std::nullopt;
-}
-
-void RunStore::store(StudyRun run) const {
+std::string format_run(StudyRun run) {
   StudyRunRecord record;
   for_members(run, Writer{record});
   std::string json;
   const auto status = google::protobuf::util::MessageToJsonString(record, &json);
   if (!status.ok()) throw std::runtime_error("run as JSON: " + status.ToString());
-  proto::write_file(path_of(run.key), json + '\n');
+  return json;
+}
+
+StudyRun parse_run(const std::string& json) {
+  StudyRunRecord record;
+  const auto status = google::protobuf::util::JsonStringToMessage(json, &record);
+  if (!status.ok()) throw std::runtime_error("run from JSON: " + status.ToString());
+  StudyRun run;
+  for_members(run, Reader{record});
+  return run;
 }
 
 }  // namespace service

@@ -1,4 +1,4 @@
-#include "tests/studies/runs/fingerprint.hpp"
+#include "service/work/fingerprint.hpp"
 
 #include <cinttypes>
 #include <cstdio>

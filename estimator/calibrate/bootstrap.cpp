@@ -1,0 +1,254 @@
+#include "estimator/calibrate/bootstrap.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <stdexcept>
+
+#include "estimator/assessment/quantization.hpp"
+#include "estimator/calibrate/calibrate.hpp"
+#include "estimator/model/encoder.hpp"
+
+namespace estimator {
+namespace {
+
+/// Number of standard deviations beyond which a deviation from 95 % coverage or from a ratio of 1
+/// is significant. Many parameters are tested.
+constexpr double kBootstrapDeviations = 3.0;
+constexpr double kNominalCoverage = 0.95;
+
+/// Returns the columns of the encoders that are not held out among the columns of all encoders.
+std::vector<Eigen::Index> used_columns(const Mechanism& mechanism) {
+  std::vector<Eigen::Index> columns;
+  const std::vector<Encoder> encoders = all_encoders(mechanism);
+  for (std::size_t i = 0; i < encoders.size(); ++i) {
+    if (!is_held_out(mechanism, encoders[i].name)) columns.push_back(static_cast<Eigen::Index>(i));
+  }
+  return columns;
+}
+
+const SegmentTrajectory* find_trajectory(const Calibration& calibration,
+                                         const std::string& recording, const Segment& segment) {
+  const auto found = std::ranges::find_if(calibration.trajectories, [&](const auto& trajectory) {
+    return trajectory.recording == recording && trajectory.start == segment.start &&
+           trajectory.simulated.rows() == segment.angles.rows();
+  });
+  return found == calibration.trajectories.end() ? nullptr : &*found;
+}
+
+/// Returns the recordings with predicted readings. Segments that were not fitted, and missing
+/// readings, remain missing.
+std::vector<Recording> predict_recordings(const Mechanism& rig,
+                                          const std::vector<Recording>& recordings,
+                                          const Calibration& calibration) {
+  const std::vector<Eigen::Index> columns = used_columns(rig);
+  std::vector<Recording> predicted;
+  for (const Recording& recording : recordings) {
+    Recording copy{recording.name, {}};
+    for (const Segment& segment : recording.segments) {
+      const SegmentTrajectory* trajectory = find_trajectory(calibration, recording.name, segment);
+      if (trajectory == nullptr) continue;
+      Segment& own = copy.segments.emplace_back(segment);
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        auto readings = own.angles.col(columns[i]);
+        const auto simulated = trajectory->simulated.col(static_cast<Eigen::Index>(i));
+        readings = readings.array().isNaN().select(readings, simulated);
+      }
+    }
+    if (!copy.segments.empty()) predicted.push_back(std::move(copy));
+  }
+  return predicted;
+}
+
+std::vector<Segment> segments_of(const std::vector<Recording>& recordings) {
+  std::vector<Segment> segments;
+  for (const Recording& recording : recordings) {
+    segments.insert(segments.end(), recording.segments.begin(), recording.segments.end());
+  }
+  return segments;
+}
+
+std::mt19937_64 make_random(const BootstrapInput& input, BootstrapMethod method, int index) {
+  std::seed_seq seeds{static_cast<std::uint32_t>(input.seed),
+                      static_cast<std::uint32_t>(input.seed >> 32),
+                      static_cast<std::uint32_t>(method), static_cast<std::uint32_t>(index)};
+  return std::mt19937_64(seeds);
+}
+
+/// Adds the errors of an encoder to its predicted readings. The grid of quantization has a random
+/// phase in each segment, as in [Wid08, ch. 5].
+void add_encoder_errors(const EncoderErrors& errors, std::mt19937_64& random,
+                        Eigen::Ref<Eigen::VectorXd> readings) {
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+  const double disc_phase = 2.0 * M_PI * uniform(random);
+  const double grid_phase = errors.quantum * uniform(random);
+  for (double& reading : readings) {
+    const double disc = errors.disc * std::sin(reading + disc_phase);
+    reading += disc + errors.noise * normal(random);
+    if (errors.quantum > 0.0) {
+      reading = errors.quantum * std::round((reading - grid_phase) / errors.quantum) + grid_phase;
+    }
+  }
+}
+
+/// Returns the significant deviation of a ratio of standard deviations from 1: those from `draws`
+/// draws of `blocks` blocks have a relative standard deviation √(1/(2 draws) + 1/(2 (blocks − 1))).
+double significant_excess(int draws, int blocks) {
+  return kBootstrapDeviations * std::sqrt(0.5 / std::max(draws, 1) + 0.5 / std::max(blocks - 1, 1));
+}
+
+double compute_coverage(const std::vector<BootstrapDraw>& draws, std::size_t parameter,
+                        double truth) {
+  double inside = 0.0, count = 0.0;
+  for (const BootstrapDraw& draw : draws) {
+    if (std::isnan(draw.values[parameter])) continue;
+    count += 1.0;
+    if (std::abs(draw.values[parameter] - truth) <= draw.half_intervals[parameter]) inside += 1.0;
+  }
+  return inside / count;  // NaN without draws
+}
+
+std::vector<double> values_of(const std::vector<BootstrapDraw>& draws, std::size_t parameter) {
+  std::vector<double> values;
+  for (const BootstrapDraw& draw : draws) values.push_back(draw.values[parameter]);
+  return values;
+}
+
+BootstrapParameter assess_parameter(const ParameterEstimate& reported, std::size_t index,
+                                    const BootstrapDraws& draws, int block_count) {
+  BootstrapParameter result;
+  result.reported = reported;
+  const std::vector<double> left_out = values_of(draws.left_out, index);
+  const double acceleration = estimate_acceleration(left_out);
+  result.jackknife_deviation = compute_jackknife_deviation(left_out);
+  result.noise = summarize_draws(values_of(draws.noise, index), reported.value, acceleration);
+  result.blocks = summarize_draws(values_of(draws.blocks, index), reported.value, acceleration);
+  result.coverage = compute_coverage(draws.noise, index, reported.value);
+  result.block_ratio = result.blocks.half_interval() / reported.half_interval;
+  const double slack =
+      kBootstrapDeviations *
+      std::sqrt(kNominalCoverage * (1.0 - kNominalCoverage) / std::max(result.noise.draws, 1));
+  result.missed_by_noise = result.coverage < kNominalCoverage - slack;
+  result.exceeded_by_blocks =
+      result.block_ratio > 1.0 + significant_excess(result.blocks.draws, block_count);
+  return result;
+}
+
+IntervalVerdict judge_intervals(const std::vector<BootstrapParameter>& parameters) {
+  int draws = parameters.empty() ? 0 : std::numeric_limits<int>::max();
+  for (const BootstrapParameter& p : parameters) {
+    if (p.missed_by_noise || p.exceeded_by_blocks) return IntervalVerdict::kTooNarrow;
+    draws = std::min(draws, std::max(p.noise.draws, p.blocks.draws));
+  }
+  return draws < kDecisiveDrawsMin ? IntervalVerdict::kUndecided : IntervalVerdict::kHold;
+}
+
+}  // namespace
+
+BootstrapInput make_bootstrap_input(const Mechanism& rig, const std::vector<Recording>& recordings,
+                                    const Calibration& calibration,
+                                    const CalibrationOptions& options, double disc_error) {
+  if (calibration.kind != EstimateKind::kPhysical) {
+    throw std::invalid_argument(
+        "a bootstrap needs physical parameters; leave out the options of a "
+        "simulator, and load-proportional friction of loops");
+  }
+  if (!calibration.converged()) {
+    throw std::invalid_argument(
+        "the calibration of the recordings has not converged, so its intervals cannot be checked; "
+        "correct the rig file or the recordings with \"rigcal calibrate\" first");
+  }
+  BootstrapInput input;
+  input.mechanism = rig;
+  copy_parameter_values(calibration.mechanism, input.mechanism);
+  for (const ParameterEstimate& p : calibration.parameters) input.parameters.push_back(p.name);
+  input.predicted = predict_recordings(rig, recordings, calibration);
+  input.options = options;
+  const std::vector<Segment> segments = segments_of(recordings);
+  const std::vector<Eigen::Index> columns = used_columns(rig);
+  const std::vector<Encoder> encoders = used_encoders(rig);
+  for (std::size_t i = 0; i < encoders.size(); ++i) {
+    const int column = static_cast<int>(columns[i]);
+    EncoderErrors& errors = input.errors.emplace_back();
+    errors.quantum = find_quantization_step(segments, column, encoders[i].units().scale);
+    errors.noise =
+        errors.quantum > 0.0
+            ? std::sqrt(estimate_noise_before_quantization(segments, column, errors.quantum))
+            : calibration.angle_noise[static_cast<Eigen::Index>(i)];
+    if (encoders[i].kind == JointKind::kRevolute) errors.disc = disc_error;
+  }
+  return input;
+}
+
+bool can_simulate_readings(const Mechanism& rig, const Calibration& calibration) {
+  return rig.sensors.empty() && calibration.refined;
+}
+
+std::vector<Recording> make_bootstrap_recordings(const BootstrapInput& input,
+                                                 BootstrapMethod method, int index) {
+  std::mt19937_64 random = make_random(input, method, index);
+  if (method == BootstrapMethod::kNoise) {
+    std::vector<Recording> recordings = input.predicted;
+    const std::vector<Eigen::Index> columns = used_columns(input.mechanism);
+    for (Recording& recording : recordings) {
+      for (Segment& segment : recording.segments) {
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+          add_encoder_errors(input.errors[i], random, segment.angles.col(columns[i]));
+        }
+      }
+    }
+    return recordings;
+  }
+  if (method == BootstrapMethod::kLeaveOut) {
+    std::vector<Recording> recordings = input.parts;
+    recordings.erase(recordings.begin() + index);
+    return recordings;
+  }
+  std::vector<Recording> recordings;
+  std::uniform_int_distribution<std::size_t> choose(0, input.blocks.size() - 1);
+  for (std::size_t i = 0; i < input.blocks.size(); ++i) {
+    recordings.push_back(input.blocks[choose(random)]);
+  }
+  return recordings;
+}
+
+BootstrapDraw compute_bootstrap_draw(const BootstrapInput& input, BootstrapMethod method, int index,
+                                     const CalibrationMonitor& monitor) {
+  CalibrationOptions options = input.options;
+  // Only draws of kNoise need intervals.
+  if (method != BootstrapMethod::kNoise) options.compare_parts = false;
+  Mechanism mechanism = input.mechanism;
+  if (method == BootstrapMethod::kBlocks ||
+      (method == BootstrapMethod::kLeaveOut && input.leaves_out_blocks)) {
+    // Priors of initial states apply to the start of a recording, not of a block.
+    for (Joint& joint : mechanism.joints) joint.start = {};
+  }
+  const Calibration calibration =
+      calibrate(mechanism, make_bootstrap_recordings(input, method, index), options, monitor);
+  if (!calibration.converged()) throw std::invalid_argument("the calibration did not converge");
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  BootstrapDraw draw;
+  for (const std::string& name : input.parameters) {
+    const auto found = std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);
+    const bool identified =
+        found != calibration.parameters.end() && std::isfinite(found->standard_deviation);
+    draw.values.push_back(identified ? found->value : kNaN);
+    draw.half_intervals.push_back(identified ? found->half_interval : kNaN);
+  }
+  return draw;
+}
+
+Bootstrap assess_bootstrap(const Calibration& calibration, const BootstrapDraws& draws,
+                           int block_count) {
+  Bootstrap result;
+  for (std::size_t i = 0; i < calibration.parameters.size(); ++i) {
+    const ParameterEstimate& reported = calibration.parameters[i];
+    if (!std::isfinite(reported.half_interval)) continue;
+    result.parameters.push_back(assess_parameter(reported, i, draws, block_count));
+  }
+  result.verdict = judge_intervals(result.parameters);
+  return result;
+}
+
+}  // namespace estimator

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "estimator/assessment/calibration.hpp"
+#include "estimator/assessment/intervals/bootstrap_intervals.hpp"
+#include "estimator/fit/fit_options.hpp"
+#include "estimator/model/mechanism.hpp"
+#include "estimator/signal/time_series.hpp"
+
+namespace estimator {
+
+/// How a bootstrap makes the recordings of a draw.
+enum class BootstrapMethod {
+  kNoise,    ///< parametric: predicted readings with simulated sensor errors
+  kBlocks,   ///< blocks of time, drawn with replacement; includes errors of the model
+  kLeaveOut  ///< all parts but one; draw i leaves out part i
+};
+
+/// Simulated errors of an encoder [rad or m].
+struct EncoderErrors {
+  double noise = 0.0;    ///< standard deviation of white noise before quantization
+  double quantum = 0.0;  ///< quantization step; 0: none
+  double disc = 0.0;     ///< amplitude of an error of the encoder disc, once per turn
+};
+
+/// Inputs of the draws of a bootstrap.
+struct BootstrapInput {
+  Mechanism mechanism;                  ///< rig description with the estimates
+  std::vector<std::string> parameters;  ///< names of the estimated parameters
+  std::vector<Recording> predicted;     ///< recordings with predicted readings
+  std::vector<EncoderErrors> errors;    ///< one per used encoder
+  std::vector<Recording> blocks;        ///< blocks of time
+  std::vector<Recording> parts;         ///< parts that are left out, one at a time
+  bool leaves_out_blocks = false;       ///< `parts` are the blocks, not whole recordings
+  CalibrationOptions options;
+  std::uint64_t seed = 1;
+};
+
+/// Returns the inputs of a bootstrap without `blocks` and `parts`.
+/// @param rig          rig description from which `calibration` was estimated
+/// @param recordings   recordings of the calibration, after repairs
+/// @param disc_error   amplitude of the simulated error of encoder discs [rad]
+/// @throws std::invalid_argument for shadow parameters, or if a calibration has not converged
+BootstrapInput make_bootstrap_input(const Mechanism& rig, const std::vector<Recording>& recordings,
+                                    const Calibration& calibration,
+                                    const CalibrationOptions& options, double disc_error);
+
+/// Returns whether predicted readings describe the recordings: all sensors are encoders, and the
+/// motion has no process noise. Otherwise draws of kNoise would be too similar.
+bool can_simulate_readings(const Mechanism& rig, const Calibration& calibration);
+
+/// Returns the recordings of a draw. They depend only on the input, the method and the index.
+std::vector<Recording> make_bootstrap_recordings(const BootstrapInput& input,
+                                                 BootstrapMethod method, int index);
+
+/// The estimates from one draw, by parameter; NaN if the draw does not identify the parameter.
+struct BootstrapDraw {
+  std::vector<double> values;
+  std::vector<double> half_intervals;  ///< half-widths of the reported 95 % intervals
+};
+
+/// Calibrates the recordings of a draw, starting at the estimates.
+/// @throws std::invalid_argument if the recordings cannot be used, or the fit does not converge
+BootstrapDraw compute_bootstrap_draw(const BootstrapInput& input, BootstrapMethod method, int index,
+                                     const CalibrationMonitor& monitor);
+
+/// The estimates from all draws, by method; those without result are left out.
+struct BootstrapDraws {
+  std::vector<BootstrapDraw> noise, blocks, left_out;
+};
+
+/// The bootstrap of one parameter.
+struct BootstrapParameter {
+  ParameterEstimate reported;           ///< estimate with the interval to check
+  BootstrapDistribution noise, blocks;  ///< by draws of kNoise and kBlocks
+  double jackknife_deviation = std::numeric_limits<double>::quiet_NaN();  ///< by kLeaveOut
+  /// Share of the draws of kNoise whose reported 95 % intervals contain the estimate, which is the
+  /// true value of these draws. NaN without draws.
+  double coverage = std::numeric_limits<double>::quiet_NaN();
+  /// Half-width of the interval from blocks, relative to the reported one. NaN without draws.
+  double block_ratio = std::numeric_limits<double>::quiet_NaN();
+  bool missed_by_noise = false;     ///< coverage is significantly below 95 %
+  bool exceeded_by_blocks = false;  ///< block_ratio is significantly above 1
+};
+
+/// Whether the reported intervals hold.
+enum class IntervalVerdict {
+  kHold,
+  kTooNarrow,  ///< of a parameter that is missed by noise or exceeded by blocks
+  kUndecided,  ///< fewer than kDecisiveDrawsMin draws of kNoise and of kBlocks
+};
+
+/// Number of draws below which even a coverage of 80 % is not significant.
+inline constexpr int kDecisiveDrawsMin = 20;
+
+/// The result of a bootstrap.
+struct Bootstrap {
+  std::vector<BootstrapParameter> parameters;
+  IntervalVerdict verdict = IntervalVerdict::kUndecided;
+};
+
+/// Compares the reported intervals of a calibration with those of a bootstrap.
+/// @param block_count  number of blocks of time
+Bootstrap assess_bootstrap(const Calibration& calibration, const BootstrapDraws& draws,
+                           int block_count);
+
+}  // namespace estimator

@@ -1,0 +1,171 @@
+#include "service/report/bootstrap_report.hpp"
+
+#include <cmath>
+
+#include "service/report/charts/chart_figure.hpp"
+#include "service/report/charts/page_parts.hpp"
+#include "service/report/charts/result_pictures.hpp"
+#include "service/report/sections/recording_sections.hpp"
+#include "service/report/sections/result_table.hpp"
+#include "service/text/csv_row.hpp"
+#include "service/text/number_format.hpp"
+#include "service/text/table_notation.hpp"
+
+namespace service {
+namespace {
+
+using estimator::BootstrapDistribution;
+using estimator::BootstrapParameter;
+
+/// Interval of one method for one parameter.
+struct NamedInterval {
+  std::string name;
+  double lower, upper;
+};
+
+/// Returns the intervals of all used methods; NaN without draws.
+std::vector<NamedInterval> intervals_of(const BootstrapResult& result,
+                                        const BootstrapParameter& parameter) {
+  std::vector<NamedInterval> intervals;
+  for (const BootstrapMethodCount& count : result.counts) {
+    const std::string name = bootstrap_method_name(count.method);
+    if (count.method == estimator::BootstrapMethod::kLeaveOut) {
+      const double half = estimator::kNormalHalfWidth95 * parameter.jackknife_deviation;
+      const double value = parameter.reported.value;
+      intervals.push_back({name + ", jackknife", value - half, value + half});
+      continue;
+    }
+    const BootstrapDistribution& draws =
+        count.method == estimator::BootstrapMethod::kNoise ? parameter.noise : parameter.blocks;
+    intervals.push_back({name + ", percentile", draws.lower, draws.upper});
+    intervals.push_back({name + ", BCa", draws.bca_lower, draws.bca_upper});
+  }
+  return intervals;
+}
+
+std::vector<estimator::ParameterEstimate> reported_estimates(const BootstrapResult& result) {
+  std::vector<estimator::ParameterEstimate> estimates;
+  for (const BootstrapParameter& parameter : result.bootstrap.parameters) {
+    estimates.push_back(parameter.reported);
+  }
+  return estimates;
+}
+
+/// Returns the table of intervals. The first row is the heading.
+std::vector<std::vector<std::string>> interval_rows(const BootstrapResult& result) {
+  std::vector<std::vector<std::string>> rows = {
+      {"parameter", "method", "95 % interval", "width", "coverage", "unit"}};
+  const std::vector<TableNotation> notations = make_estimate_notations(reported_estimates(result));
+  for (std::size_t i = 0; i < notations.size(); ++i) {
+    const BootstrapParameter& parameter = result.bootstrap.parameters[i];
+    const bool has_coverage = std::isfinite(parameter.coverage);
+    rows.push_back({parameter.reported.name, "reported",
+                    format_confidence_interval(parameter.reported, notations[i]), "1",
+                    has_coverage ? format_percent(100.0 * parameter.coverage, 3) : "-",
+                    notations[i].unit()});
+    for (const NamedInterval& each : intervals_of(result, parameter)) {
+      const double ratio = 0.5 * (each.upper - each.lower) / parameter.reported.half_interval;
+      const bool known = std::isfinite(ratio);
+      rows.push_back({"", each.name,
+                      known ? notations[i].interval_text(each.lower, each.upper) : "-",
+                      known ? format_significant_digits(ratio, 3) : "-", "", ""});
+    }
+  }
+  return rows;
+}
+
+/// Describes the draws of each method, e.g. "1000 draws of noise".
+std::string describe_draws(const BootstrapResult& result) {
+  return join_items(result.counts, [&](const BootstrapMethodCount& count) {
+    const std::string number =
+        std::to_string(count.draws) + " draws of \"" + bootstrap_method_name(count.method) + "\"";
+    switch (count.method) {
+      case estimator::BootstrapMethod::kNoise:
+        return number;
+      case estimator::BootstrapMethod::kBlocks:
+        return number + " with " + std::to_string(result.blocks) + " blocks";
+      case estimator::BootstrapMethod::kLeaveOut:
+        break;
+    }
+    return number + " without one " + result.left_out;
+  });
+}
+
+std::string intervals_csv(const BootstrapResult& result) {
+  std::string csv = format_csv_row({"parameter", "unit", "method", "lower", "upper"});
+  for (const BootstrapParameter& parameter : result.bootstrap.parameters) {
+    for (const NamedInterval& each : intervals_of(result, parameter)) {
+      csv +=
+          format_csv_row({parameter.reported.name, parameter.reported.unit, each.name,
+                          notation::format_exact(each.lower), notation::format_exact(each.upper)});
+    }
+  }
+  return csv;
+}
+
+/// Plots the intervals of each parameter below one another, with the reported one as a band.
+std::string interval_figure(const BootstrapResult& result) {
+  if (result.bootstrap.parameters.empty()) return "";
+  const auto count = static_cast<Eigen::Index>(result.bootstrap.parameters.size());
+  std::vector<estimator::RecordingPartEstimate> rows;
+  std::vector<std::string> labels;
+  std::vector<std::size_t> columns;
+  for (const NamedInterval& each : intervals_of(result, result.bootstrap.parameters.front())) {
+    labels.push_back(each.name);
+    rows.push_back({.recording = each.name,
+                    .values = Eigen::VectorXd(count),
+                    .standard_deviations = Eigen::VectorXd(count)});
+  }
+  if (rows.empty()) return "";
+  for (std::size_t i = 0; i < result.bootstrap.parameters.size(); ++i) {
+    columns.push_back(i);
+    const std::vector<NamedInterval> intervals =
+        intervals_of(result, result.bootstrap.parameters[i]);
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      const auto column = static_cast<Eigen::Index>(i);
+      rows[row].values[column] = 0.5 * (intervals[row].lower + intervals[row].upper);
+      rows[row].standard_deviations[column] =
+          0.5 * (intervals[row].upper - intervals[row].lower) / estimator::kNormalHalfWidth95;
+    }
+  }
+  labels.emplace_back("reported");
+  return render_data_figure(
+      render_forest_plot(rows, labels, reported_estimates(result), columns), "intervals",
+      intervals_csv(result),
+      "95 % intervals of each parameter. Orange: interval of the bootstrap, with a dot at its "
+      "middle. Blue: reported estimate; band: its reported interval.");
+}
+
+}  // namespace
+
+bool do_intervals_hold(const BootstrapResult& result) {
+  return result.bootstrap.verdict == estimator::IntervalVerdict::kHold;
+}
+
+std::string format_bootstrap(const BootstrapResult& result, double wall_time) {
+  std::string text = format_sentence(describe_interval_verdict(result.bootstrap)) + "\n\n" +
+                     format_table(interval_rows(result), {false, false, true, true, true, false}) +
+                     "\n";
+  for (const std::string& note : result.notes) text += "note: " + note + "\n";
+  return text + describe_draws(result) + "; seed " + std::to_string(result.settings.seed) + ", " +
+         format_number(wall_time, 3) + " s\n";
+}
+
+std::string render_bootstrap_page(const BootstrapResult& result,
+                                  const CalibrationMetadata& context) {
+  using enum CellAlign;
+  const HtmlTable table(
+      "Width: relative to the reported interval. Coverage: share of draws with "
+      "simulated sensor errors whose reported interval contains the true value.",
+      {kLeft, kLeft, kRight, kRight, kRight, kLeft}, interval_rows(result));
+  std::vector<std::string> notes = result.notes;
+  notes.push_back(describe_draws(result));
+  return render_html_page(
+      "Bootstrap of " + context.rig,
+      render_report_heading("Bootstrap of " + context.rig, context, do_intervals_hold(result),
+                            format_sentence(describe_interval_verdict(result.bootstrap))) +
+          "<section><h2>Intervals</h2>\n" + interval_figure(result) + table.html() +
+          "</section>\n" + render_list_section("Notes", notes) + render_input_section(context));
+}
+
+}  // namespace service
