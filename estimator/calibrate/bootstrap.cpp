@@ -116,22 +116,27 @@ std::vector<double> values_of(const std::vector<BootstrapDraw>& draws, std::size
 }
 
 BootstrapParameter assess_parameter(const ParameterEstimate& reported, std::size_t index,
-                                    const BootstrapDraws& draws, int block_count) {
+                                    const BootstrapDraws& draws) {
   BootstrapParameter result;
   result.reported = reported;
+  if (!draws.all_blocks.values.empty()) {
+    result.blocks_value = draws.all_blocks.values[index];
+    result.blocks_half_interval = draws.all_blocks.half_intervals[index];
+  }
   const std::vector<double> left_out = values_of(draws.left_out, index);
   const double acceleration = estimate_acceleration(left_out);
   result.jackknife_deviation = compute_jackknife_deviation(left_out);
   result.noise = summarize_draws(values_of(draws.noise, index), reported.value, acceleration);
-  result.blocks = summarize_draws(values_of(draws.blocks, index), reported.value, acceleration);
+  result.blocks =
+      summarize_draws(values_of(draws.blocks, index), result.blocks_value, acceleration);
   result.coverage = compute_coverage(draws.noise, index, reported.value);
-  result.block_ratio = result.blocks.half_interval() / reported.half_interval;
+  result.block_ratio = result.blocks.half_interval() / result.blocks_half_interval;
   const double slack =
       kBootstrapDeviations *
       std::sqrt(kNominalCoverage * (1.0 - kNominalCoverage) / std::max(result.noise.draws, 1));
   result.missed_by_noise = result.coverage < kNominalCoverage - slack;
   result.exceeded_by_blocks =
-      result.block_ratio > 1.0 + significant_excess(result.blocks.draws, block_count);
+      result.block_ratio > 1.0 + significant_excess(result.blocks.draws, draws.block_count);
   return result;
 }
 
@@ -142,6 +147,35 @@ IntervalVerdict judge_intervals(const std::vector<BootstrapParameter>& parameter
     draws = std::min(draws, std::max(p.noise.draws, p.blocks.draws));
   }
   return draws < kDecisiveDrawsMin ? IntervalVerdict::kUndecided : IntervalVerdict::kHold;
+}
+
+/// Removes the priors of initial states, which apply to the start of a recording, not of a block.
+Mechanism without_initial_priors(Mechanism mechanism) {
+  for (Joint& joint : mechanism.joints) joint.start = {};
+  return mechanism;
+}
+
+/// Returns options for draws whose intervals are due to sensor noise alone.
+CalibrationOptions without_part_comparison(CalibrationOptions options) {
+  options.compare_parts = false;
+  return options;
+}
+
+BootstrapDraw calibrate_draw(const BootstrapInput& input, const Mechanism& mechanism,
+                             const std::vector<Recording>& recordings,
+                             const CalibrationOptions& options, const CalibrationMonitor& monitor) {
+  const Calibration calibration = calibrate(mechanism, recordings, options, monitor);
+  if (!calibration.converged()) throw std::invalid_argument("the calibration did not converge");
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  BootstrapDraw draw;
+  for (const std::string& name : input.parameters) {
+    const auto found = std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);
+    const bool identified =
+        found != calibration.parameters.end() && std::isfinite(found->standard_deviation);
+    draw.values.push_back(identified ? found->value : kNaN);
+    draw.half_intervals.push_back(identified ? found->half_interval : kNaN);
+  }
+  return draw;
 }
 
 }  // namespace
@@ -215,37 +249,27 @@ std::vector<Recording> make_bootstrap_recordings(const BootstrapInput& input,
 
 BootstrapDraw compute_bootstrap_draw(const BootstrapInput& input, BootstrapMethod method, int index,
                                      const CalibrationMonitor& monitor) {
-  CalibrationOptions options = input.options;
-  // Only draws of kNoise need intervals.
-  if (method != BootstrapMethod::kNoise) options.compare_parts = false;
-  Mechanism mechanism = input.mechanism;
-  if (method == BootstrapMethod::kBlocks ||
-      (method == BootstrapMethod::kLeaveOut && input.leaves_out_blocks)) {
-    // Priors of initial states apply to the start of a recording, not of a block.
-    for (Joint& joint : mechanism.joints) joint.start = {};
+  const std::vector<Recording> recordings = make_bootstrap_recordings(input, method, index);
+  if (method == BootstrapMethod::kNoise) {
+    return calibrate_draw(input, input.mechanism, recordings, input.options, monitor);
   }
-  const Calibration calibration =
-      calibrate(mechanism, make_bootstrap_recordings(input, method, index), options, monitor);
-  if (!calibration.converged()) throw std::invalid_argument("the calibration did not converge");
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-  BootstrapDraw draw;
-  for (const std::string& name : input.parameters) {
-    const auto found = std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);
-    const bool identified =
-        found != calibration.parameters.end() && std::isfinite(found->standard_deviation);
-    draw.values.push_back(identified ? found->value : kNaN);
-    draw.half_intervals.push_back(identified ? found->half_interval : kNaN);
-  }
-  return draw;
+  const bool of_blocks = method == BootstrapMethod::kBlocks || input.leaves_out_blocks;
+  return calibrate_draw(input,
+                        of_blocks ? without_initial_priors(input.mechanism) : input.mechanism,
+                        recordings, without_part_comparison(input.options), monitor);
 }
 
-Bootstrap assess_bootstrap(const Calibration& calibration, const BootstrapDraws& draws,
-                           int block_count) {
+BootstrapDraw calibrate_all_blocks(const BootstrapInput& input, const CalibrationMonitor& monitor) {
+  return calibrate_draw(input, without_initial_priors(input.mechanism), input.blocks,
+                        without_part_comparison(input.options), monitor);
+}
+
+Bootstrap assess_bootstrap(const Calibration& calibration, const BootstrapDraws& draws) {
   Bootstrap result;
   for (std::size_t i = 0; i < calibration.parameters.size(); ++i) {
     const ParameterEstimate& reported = calibration.parameters[i];
     if (!std::isfinite(reported.half_interval)) continue;
-    result.parameters.push_back(assess_parameter(reported, i, draws, block_count));
+    result.parameters.push_back(assess_parameter(reported, i, draws));
   }
   result.verdict = judge_intervals(result.parameters);
   return result;

@@ -68,9 +68,16 @@ struct BootstrapDraw {
 BootstrapDraw compute_bootstrap_draw(const BootstrapInput& input, BootstrapMethod method, int index,
                                      const CalibrationMonitor& monitor);
 
+/// Calibrates all blocks jointly, each with its own initial state. Draws of blocks scatter about
+/// these estimates, which contain less information than those from whole segments.
+/// @throws as compute_bootstrap_draw
+BootstrapDraw calibrate_all_blocks(const BootstrapInput& input, const CalibrationMonitor& monitor);
+
 /// The estimates from all draws, by method; those without result are left out.
 struct BootstrapDraws {
   std::vector<BootstrapDraw> noise, blocks, left_out;
+  BootstrapDraw all_blocks;  ///< from calibrate_all_blocks; empty without blocks
+  int block_count = 0;       ///< number of blocks of time
 };
 
 /// The bootstrap of one parameter.
@@ -78,10 +85,15 @@ struct BootstrapParameter {
   ParameterEstimate reported;           ///< estimate with the interval to check
   BootstrapDistribution noise, blocks;  ///< by draws of kNoise and kBlocks
   double jackknife_deviation = std::numeric_limits<double>::quiet_NaN();  ///< by kLeaveOut
+  /// Estimate from all blocks, and the half-width of its 95 % interval from sensor noise. NaN
+  /// without blocks.
+  double blocks_value = std::numeric_limits<double>::quiet_NaN();
+  double blocks_half_interval = std::numeric_limits<double>::quiet_NaN();
   /// Share of the draws of kNoise whose reported 95 % intervals contain the estimate, which is the
   /// true value of these draws. NaN without draws.
   double coverage = std::numeric_limits<double>::quiet_NaN();
-  /// Half-width of the interval from blocks, relative to the reported one. NaN without draws.
+  /// Half-width of the interval from draws of blocks, relative to blocks_half_interval: 1 if the
+  /// blocks scatter as sensor noise explains. NaN without draws.
   double block_ratio = std::numeric_limits<double>::quiet_NaN();
   bool missed_by_noise = false;     ///< coverage is significantly below 95 %
   bool exceeded_by_blocks = false;  ///< block_ratio is significantly above 1
@@ -104,8 +116,6 @@ struct Bootstrap {
 };
 
 /// Compares the reported intervals of a calibration with those of a bootstrap.
-/// @param block_count  number of blocks of time
-Bootstrap assess_bootstrap(const Calibration& calibration, const BootstrapDraws& draws,
-                           int block_count);
+Bootstrap assess_bootstrap(const Calibration& calibration, const BootstrapDraws& draws);
 
 }  // namespace estimator

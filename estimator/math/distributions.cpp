@@ -72,7 +72,9 @@ double student_t_half_width_95(double degrees_of_freedom) {
   return 0.5 * (low + high);
 }
 
-double standard_normal_probability(double value) { return 0.5 * std::erfc(-value / std::sqrt(2.0)); }
+double standard_normal_probability(double value) {
+  return 0.5 * std::erfc(-value / std::sqrt(2.0));
+}
 
 double standard_normal_quantile(double probability) {
   double low = -38.0, high = 38.0;  // the probability beyond is 0 or 1 in double precision

@@ -30,8 +30,9 @@ std::string describe_narrow_interval(const estimator::BootstrapParameter& parame
              " of draws with simulated sensor errors";
   }
   if (parameter.exceeded_by_blocks) {
-    causes += (causes.empty() ? "" : "; ") + std::string("blocks of time give one ") +
-              format_significant_digits(parameter.block_ratio, 3) + " times as wide";
+    causes += (causes.empty() ? "" : "; ") + std::string("blocks of time scatter ") +
+              format_significant_digits(parameter.block_ratio, 3) +
+              " times as much as sensor noise explains";
   }
   return causes.empty()
              ? ""
@@ -62,8 +63,8 @@ std::string describe_interval_verdict(const estimator::Bootstrap& bootstrap) {
                       " or more of the draws with simulated sensor errors");
   }
   if (ratio > 0.0) {
-    holding.push_back("blocks of time give intervals at most " +
-                      format_significant_digits(ratio, 3) + " times as wide");
+    holding.push_back("blocks of time scatter at most " + format_significant_digits(ratio, 3) +
+                      " times as much as sensor noise explains");
   }
   return "the reported 95 % intervals hold on this rig: " +
          join_items(holding, std::identity{}, "; ");
@@ -82,6 +83,8 @@ std::string bootstrap_json(const BootstrapResult& result, const CalibrationMetad
     add_distribution(parameter.noise, out->mutable_noise());
     add_distribution(parameter.blocks, out->mutable_blocks());
     out->set_jackknife_standard_deviation(parameter.jackknife_deviation);
+    out->set_blocks_value(parameter.blocks_value);
+    out->set_blocks_half_interval(parameter.blocks_half_interval);
     out->set_coverage(parameter.coverage);
     out->set_block_ratio(parameter.block_ratio);
     out->set_missed_by_noise(parameter.missed_by_noise);

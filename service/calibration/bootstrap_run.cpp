@@ -1,5 +1,8 @@
 #include "service/calibration/bootstrap_run.hpp"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -119,6 +122,18 @@ WorkFunction make_draw_function(std::shared_ptr<const estimator::BootstrapInput>
   };
 }
 
+/// Returns the bytes of a message, with the entries of maps in a fixed order, for keys.
+std::string serialize_in_order(const google::protobuf::Message& message) {
+  std::string bytes;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    message.SerializeToCodedStream(&coded);
+  }
+  return bytes;
+}
+
 /// Returns the inputs of all draws: the request of the calibration and the settings.
 std::string format_common(const CalibrationInput& input, const BootstrapSettings& settings) {
   rigcal::v1::ProvenanceResult provenance;
@@ -128,7 +143,7 @@ std::string format_common(const CalibrationInput& input, const BootstrapSettings
   for (const BootstrapMethod method : settings.methods) {
     methods += std::to_string(static_cast<int>(method)) + " ";
   }
-  return format_work_line({provenance.SerializeAsString(), std::to_string(settings.seed),
+  return format_work_line({serialize_in_order(provenance), std::to_string(settings.seed),
                            notation::format_exact(settings.block_length),
                            notation::format_exact(settings.disc_error), methods});
 }
@@ -177,6 +192,21 @@ void collect_draws(const WorkBatch& batch, const WorkStore& store, BootstrapResu
         count.failure = draw.failure;
       }
     }
+  }
+}
+
+/// Calibrates all blocks jointly.
+/// @throws proto::InputError if the blocks are too short for that
+estimator::BootstrapDraw fit_blocks(const CalibrationInput& input,
+                                    const estimator::BootstrapInput& draws,
+                                    const estimator::CalibrationMonitor& monitor) {
+  try {
+    return calibrate_all_blocks(draws, monitor);
+  } catch (const std::invalid_argument& fault) {
+    if (is_stop_requested(monitor)) return {};
+    throw proto::InputError(
+        describe_estimator_failure(input, std::string("blocks of time: ") + fault.what()) +
+        "; give a longer --block-length, or only the method \"noise\"");
   }
 }
 
@@ -231,7 +261,12 @@ std::optional<BootstrapResult> run_bootstrap(CalibrationInput& input,
   result.left_out = draws_input->leaves_out_blocks ? "block" : "recording";
   estimator::BootstrapDraws draws;
   collect_draws(batch, store, result, draws);
-  result.bootstrap = assess_bootstrap(result.calibration, draws, result.blocks);
+  draws.block_count = result.blocks;
+  if (result.blocks > 0) {
+    draws.all_blocks = fit_blocks(input, *draws_input, monitor);
+    if (is_stop_requested(monitor)) return std::nullopt;
+  }
+  result.bootstrap = assess_bootstrap(result.calibration, draws);
   add_bootstrap_notes(input, result);
   input.context.wall_time =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,5 +1,6 @@
 #include "service/report/bootstrap_report.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "service/report/charts/chart_figure.hpp"
@@ -21,24 +22,37 @@ using estimator::BootstrapParameter;
 struct NamedInterval {
   std::string name;
   double lower, upper;
+  double reference;  ///< half-width of the interval from sensor noise for the same data
 };
+
+bool uses(const BootstrapResult& result, estimator::BootstrapMethod method) {
+  return std::ranges::count(result.settings.methods, method) > 0;
+}
+
+NamedInterval around(const std::string& name, double value, double half, double reference) {
+  return {name, value - half, value + half, reference};
+}
 
 /// Returns the intervals of all used methods; NaN without draws.
 std::vector<NamedInterval> intervals_of(const BootstrapResult& result,
                                         const BootstrapParameter& parameter) {
   std::vector<NamedInterval> intervals;
-  for (const BootstrapMethodCount& count : result.counts) {
-    const std::string name = bootstrap_method_name(count.method);
-    if (count.method == estimator::BootstrapMethod::kLeaveOut) {
-      const double half = estimator::kNormalHalfWidth95 * parameter.jackknife_deviation;
-      const double value = parameter.reported.value;
-      intervals.push_back({name + ", jackknife", value - half, value + half});
-      continue;
-    }
-    const BootstrapDistribution& draws =
-        count.method == estimator::BootstrapMethod::kNoise ? parameter.noise : parameter.blocks;
-    intervals.push_back({name + ", percentile", draws.lower, draws.upper});
-    intervals.push_back({name + ", BCa", draws.bca_lower, draws.bca_upper});
+  const auto add = [&](const std::string& name, const BootstrapDistribution& draws,
+                       double reference) {
+    intervals.push_back({name + ", percentile", draws.lower, draws.upper, reference});
+    intervals.push_back({name + ", BCa", draws.bca_lower, draws.bca_upper, reference});
+  };
+  const double whole = parameter.reported.half_interval, cut = parameter.blocks_half_interval;
+  if (uses(result, estimator::BootstrapMethod::kNoise)) add("noise", parameter.noise, whole);
+  if (result.blocks > 0) {
+    intervals.push_back(around("all blocks", parameter.blocks_value, cut, whole));
+  }
+  if (uses(result, estimator::BootstrapMethod::kBlocks)) add("blocks", parameter.blocks, cut);
+  if (uses(result, estimator::BootstrapMethod::kLeaveOut)) {
+    const bool of_blocks = result.left_out == "block";
+    intervals.push_back(around(
+        "leave-out, jackknife", of_blocks ? parameter.blocks_value : parameter.reported.value,
+        estimator::kNormalHalfWidth95 * parameter.jackknife_deviation, of_blocks ? cut : whole));
   }
   return intervals;
 }
@@ -64,7 +78,7 @@ std::vector<std::vector<std::string>> interval_rows(const BootstrapResult& resul
                     has_coverage ? format_percent(100.0 * parameter.coverage, 3) : "-",
                     notations[i].unit()});
     for (const NamedInterval& each : intervals_of(result, parameter)) {
-      const double ratio = 0.5 * (each.upper - each.lower) / parameter.reported.half_interval;
+      const double ratio = 0.5 * (each.upper - each.lower) / each.reference;
       const bool known = std::isfinite(ratio);
       rows.push_back({"", each.name,
                       known ? notations[i].interval_text(each.lower, each.upper) : "-",
@@ -155,7 +169,8 @@ std::string render_bootstrap_page(const BootstrapResult& result,
                                   const CalibrationMetadata& context) {
   using enum CellAlign;
   const HtmlTable table(
-      "Width: relative to the reported interval. Coverage: share of draws with "
+      "Width: relative to the reported interval; for blocks, relative to that of all blocks. "
+      "Coverage: share of draws with "
       "simulated sensor errors whose reported interval contains the true value.",
       {kLeft, kLeft, kRight, kRight, kRight, kLeft}, interval_rows(result));
   std::vector<std::string> notes = result.notes;

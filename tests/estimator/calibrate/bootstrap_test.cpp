@@ -92,23 +92,25 @@ std::vector<BootstrapDraw> draws_of(int count, double deviation, double half_int
 
 // 95 % of draws with half-widths of 1.96 standard deviations contain the truth, 80 % with 1.28.
 TEST(AssessBootstrap, JudgesCoverage) {
-  const Bootstrap good = assess_bootstrap(one_parameter(), {draws_of(200, 0.1, 0.196), {}, {}}, 0);
+  const Bootstrap good = assess_bootstrap(one_parameter(), {draws_of(200, 0.1, 0.196)});
   EXPECT_NEAR(good.parameters.at(0).coverage, 0.95, 0.006);
   EXPECT_EQ(good.verdict, IntervalVerdict::kHold);
-  const Bootstrap narrow =
-      assess_bootstrap(one_parameter(), {draws_of(200, 0.1, 0.128), {}, {}}, 0);
+  const Bootstrap narrow = assess_bootstrap(one_parameter(), {draws_of(200, 0.1, 0.128)});
   EXPECT_NEAR(narrow.parameters.at(0).coverage, 0.80, 0.006);
   EXPECT_TRUE(narrow.parameters.at(0).missed_by_noise);
   EXPECT_EQ(narrow.verdict, IntervalVerdict::kTooNarrow);
-  const Bootstrap few = assess_bootstrap(one_parameter(), {draws_of(19, 0.1, 0.196), {}, {}}, 0);
+  const Bootstrap few = assess_bootstrap(one_parameter(), {draws_of(19, 0.1, 0.196)});
   EXPECT_EQ(few.verdict, IntervalVerdict::kUndecided);
 }
 
-// With 12 blocks and 200 draws, ratios up to 1 + 3 √(1/400 + 1/22) = 1.66 are within chance.
+// With 12 blocks and 200 draws, ratios up to 1 + 3 √(1/400 + 1/22) = 1.66 are within chance. The
+// scatter is relative to the interval of all blocks, not to that of the whole.
 TEST(AssessBootstrap, JudgesScatterOfBlocks) {
   for (const double ratio : {1.0, 1.6, 1.8}) {
-    const Bootstrap result =
-        assess_bootstrap(one_parameter(), {{}, draws_of(200, 0.1 * ratio, 0.0), {}}, 12);
+    const BootstrapDraws draws{.blocks = draws_of(200, 0.3 * ratio, 0.0),
+                               .all_blocks = {{1.0}, {3.0 * 0.196}},
+                               .block_count = 12};
+    const Bootstrap result = assess_bootstrap(one_parameter(), draws);
     EXPECT_NEAR(result.parameters.at(0).block_ratio, ratio, 0.02 * ratio);
     EXPECT_EQ(result.verdict, ratio < 1.7 ? IntervalVerdict::kHold : IntervalVerdict::kTooNarrow);
   }
@@ -138,7 +140,7 @@ Bootstrap bootstrap_of(const BootstrapInput& input, const Calibration& calibrati
   for (int i = 0; i < count; ++i) {
     draws.noise.push_back(compute_bootstrap_draw(input, BootstrapMethod::kNoise, i, {}));
   }
-  return assess_bootstrap(calibration, draws, 0);
+  return assess_bootstrap(calibration, draws);
 }
 
 // White noise: the scatter of the draws is the reported standard deviation, within the Monte-Carlo

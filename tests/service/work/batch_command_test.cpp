@@ -7,6 +7,7 @@
 #include "proto/calibration.pb.h"
 #include "service/calibration/batch_run.hpp"
 #include "tests/service/run_rigcal.hpp"
+#include "tests/service/work/small_swing.hpp"
 #include "tests/support/json.hpp"
 
 namespace service {
@@ -19,10 +20,9 @@ using test_support::refusal;
 class BatchCommand : public ::testing::Test {
  protected:
   void SetUp() override {
+    int seed = 1;
     for (const char* inertia : {"0.004", "0.006"}) {
-      run_successfully("simulate --rig " + config("rig-pendulum.textproto") + " --scenario " +
-                       config("scenario-pendulum-release.textproto") + " --start pendulum.J_zz=" +
-                       inertia + " --step 1e-3 --out " + folder_.file(inertia) + ".csv");
+      simulate_swing(folder_, inertia, inertia, seed++);
     }
     std::filesystem::copy_file(config("rig-pendulum.textproto"), folder_.file("rig.textproto"));
   }
