@@ -50,8 +50,27 @@ AngleImport::AngleImport(const EncoderColumn& column, const proto::CsvTable& tab
       request_(request),
       angles_(unwrap_counter_column(column, table, request, time.segments, notes)) {
   for (double& angle : angles_) angle = column.scale * angle + column.offset;
+  remove_impossible_readings(notes);
   check_column_range(proto::require_range("Sample.angle_rad"), table, request, column.column,
                      angles_);
+}
+
+/// Leaves out false readings of a few rows that no angle can have, such as 1e30.
+void AngleImport::remove_impossible_readings(std::vector<std::string>& notes) {
+  const proto::NumberRange& range = proto::require_range("Sample.angle_rad");
+  const auto is_wrong = [&](double angle) { return !std::isnan(angle) && !range.holds(angle); };
+  int removed = 0;
+  for (auto at = angles_.begin(); at != angles_.end();) {
+    const auto end = std::find_if_not(at, angles_.end(), is_wrong);
+    if (end - at > static_cast<std::ptrdiff_t>(estimator::kOutliersInARow)) return;
+    removed += static_cast<int>(end - at);
+    std::fill(at, end, std::numeric_limits<double>::quiet_NaN());
+    at = end == angles_.end() ? end : end + 1;
+  }
+  if (removed == 0) return;
+  notes.push_back("column \"" + column_.column + "\": " + std::to_string(removed) +
+                  (removed == 1 ? " reading is" : " readings are") +
+                  " no possible angle or position and left out");
 }
 
 void AngleImport::unwrap(const std::vector<double>& times, double speed_max,

@@ -43,6 +43,7 @@ class AngleImport {
   double at(int row) const { return angles_[static_cast<std::size_t>(row)]; }
 
  private:
+  void remove_impossible_readings(std::vector<std::string>& notes);
   std::vector<double> running_medians(int first, int count) const;
   int largest_step(int first, int last) const;
   std::pair<double, double> range() const;

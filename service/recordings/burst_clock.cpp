@@ -134,9 +134,11 @@ double spread_of_medians(const std::vector<double>& values) {
 double mean_time_step(const std::vector<double>& times) {
   std::vector<double> steps = time_steps(times);
   std::erase_if(steps, [](double step) { return std::isnan(step); });
-  if (steps.empty()) return 0.0;
-  const auto high = steps.begin() + 95 * (std::ssize(steps) - 1) / 100;
-  std::ranges::nth_element(steps, high);
+  std::vector<double> long_steps = steps;  // the rows of a burst may have one time stamp
+  std::erase_if(long_steps, [](double step) { return !(step > 0.0); });
+  if (long_steps.empty()) return 0.0;
+  const auto high = long_steps.begin() + 95 * (std::ssize(long_steps) - 1) / 100;
+  std::ranges::nth_element(long_steps, high);
   const double usual = *high;
   double sum = 0.0;
   for (const double step : steps) sum += step > kPauseMax * usual ? usual : step;

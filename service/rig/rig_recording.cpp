@@ -52,7 +52,7 @@ void read_time(const v1::TimeColumn& time, const TextLocator& place, RecordingFo
   auto unit = size_of_unit(time, kTimeUnits);
   if (time.unit_s() > 0.0 && time.unit() == v1::TimeColumn::SECOND) unit = time.unit_s();
   if (time.unit_s() > 0.0 && time.unit() != v1::TimeColumn::SECOND) {
-    place.at("unit_s").fail("gives the unit a second time; remove it, or unit");
+    place.at("unit_s").fail("unit_s gives the unit a second time; remove it, or unit");
   }
   if (!unit) {
     place.at("unit").fail(
@@ -118,7 +118,8 @@ double unit_of_encoder(const EncoderFields& fields, const Message& source, const
   const std::string unit = get_field_enumerator(source, "unit");
   if (given > 0.0 && unit == "UNIT_UNSPECIFIED") return given;
   if (given > 0.0) {
-    place.at(fields.unit_size).fail("gives the unit a second time; remove it, or unit");
+    place.at(fields.unit_size)
+        .fail(std::string(fields.unit_size) + " gives the unit a second time; remove it, or unit");
   }
   if (const auto size = size_of_unit(source, fields.units)) return *size;
   if (unit != "COUNT") {

@@ -69,7 +69,7 @@ std::vector<double> running_medians(std::vector<double> values, std::size_t wind
   return medians;
 }
 
-/// Returns the range of most values: without the lowest and the highest percent of a sample.
+/// Returns the range of most values: without the lowest and the highest 5 % of a sample.
 double usual_range(const std::vector<double>& values) {
   constexpr std::size_t kSampleMax = 10'000;
   std::vector<double> sample;
@@ -78,7 +78,7 @@ double usual_range(const std::vector<double>& values) {
   }
   if (sample.empty()) return 0.0;
   std::ranges::sort(sample);
-  return sample[99 * (sample.size() - 1) / 100] - sample[sample.size() / 100];
+  return sample[95 * (sample.size() - 1) / 100] - sample[5 * sample.size() / 100];
 }
 
 }  // namespace

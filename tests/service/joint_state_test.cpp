@@ -283,7 +283,12 @@ TEST_F(Bag, IsRefusedInOneSentence) {
   expect_parts(refused(write("back.mcap", back), rig()), {"jump back by 1.3 s", "two recordings"});
   expect_parts(
       refused(write("else.mcap", swing("1", "2"), {"/tf"}, "tf2_msgs/msg/TFMessage"), rig()),
-      {"else.mcap: "});
+      {"else.mcap: has no topic of the type sensor_msgs/msg/JointState",
+       "/tf (tf2_msgs/msg/TFMessage)"});
+  std::vector<JointState> still = swing("1", "2");
+  for (JointState& state : still) state.positions.clear();
+  for (JointState& state : still) state.efforts.clear();
+  run_refused("info " + write("still.mcap", still), {"still.mcap: no message has positions"});
 }
 
 constexpr int kMessages = 400;
@@ -312,6 +317,36 @@ std::string write_bag(const TemporaryFolder& folder, const std::string& name) {
   bag.run("COMMIT");
   EXPECT_TRUE(bag.is_fine());
   return path;
+}
+
+// A bag with measured and desired states of one joint gave a mixture of both.
+TEST(SqliteBag, WithAJointOnTwoTopicsNeedsTheTopic) {
+  const TemporaryFolder folder;
+  const std::string path = write_bag(folder, "run.db3");
+  {
+    sqlite3* database = nullptr;
+    sqlite3_open(path.c_str(), &database);
+    EXPECT_EQ(
+        sqlite3_exec(database,
+                     "INSERT INTO topics SELECT 3, '/desired', type, 'cdr', '' FROM topics "
+                     "WHERE id = 2; INSERT INTO messages SELECT NULL, 3, timestamp, data FROM "
+                     "messages WHERE topic_id = 2",
+                     nullptr, nullptr, nullptr),
+        SQLITE_OK);
+    sqlite3_close(database);
+  }
+  expect_parts(refusal([&] { (void)import_recording(path, bag_rig()); }),
+               {"run.db3: ", "\"/desired\", \"/joint_states\"", "--topic"});
+  EXPECT_EQ(import_recording(path, bag_rig(), {.topic = "/desired"}).summary.rows, kMessages);
+}
+
+TEST(SqliteBag, WithCompressedMessagesIsRefused) {
+  const TemporaryFolder folder;
+  SqliteBagWriter bag(folder.file("run.db3"));
+  for (int k = 0; k < 20; ++k) bag.add_message(k, {0x28, 0xB5, 0x2F, 0xFD, 0, 0, 0, 0});
+  EXPECT_TRUE(bag.is_fine());
+  expect_parts(refusal([&] { (void)read_recording_columns(folder.file("run.db3")); }),
+               {"run.db3: the 20 messages of joint states are compressed", "ros2 bag convert"});
 }
 
 // The content decides, whatever the name, also with characters that SQLite reads in addresses.

@@ -108,6 +108,9 @@ TEST(RobotChecks, LimitsWithoutARangeAreReported) {
   // Exporters write zeros where there is no limit.
   EXPECT_TRUE(with_limits("lower=\"0\" upper=\"0\"").notes.empty());
   EXPECT_TRUE(with_limits("lower=\"-1\" upper=\"-0.9\"").notes.empty());
+  EXPECT_TRUE(with_limits("lower=\"-6.28\" upper=\"6.28\"").notes.empty());
+  EXPECT_TRUE(
+      has_import_note(with_limits("lower=\"-90\" upper=\"90\""), "are probably in degrees"));
 }
 
 TEST(RobotChecks, NegativeValuesAreReported) {

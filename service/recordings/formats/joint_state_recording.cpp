@@ -43,7 +43,13 @@ class Collector final : public proto::McapVisitor {
 
   bool on_message(const proto::McapChannel& channel, const proto::McapSchema* schema,
                   const proto::McapMessage& message) override {
-    if (schema == nullptr || schema->name != proto::kJointStateSchema) return true;
+    if (schema == nullptr || schema->name != proto::kJointStateSchema) {
+      constexpr std::size_t kTopicsMax = 20;  // in a message
+      if (other_topics.size() < kTopicsMax) {
+        other_topics.insert(channel.topic + " (" + (schema == nullptr ? "?" : schema->name) + ")");
+      }
+      return true;
+    }
     std::set<std::string>& joints = joints_of_topics[channel.topic];
     if (!topic_.empty() && channel.topic != topic_) return true;
     const bool is_cdr = channel.message_encoding == "cdr";
@@ -60,7 +66,8 @@ class Collector final : public proto::McapVisitor {
 
   bool is_stamped = false;
   std::map<std::string, std::set<std::string>> joints_of_topics;
-  std::vector<BagState> states;  ///< collect() sorts them by log time
+  std::set<std::string> other_topics;  ///< with their types
+  std::vector<BagState> states;        ///< collect() sorts them by log time
   std::size_t unreadable = 0;
 
  private:
@@ -208,12 +215,15 @@ proto::CsvTable make_table(const std::string& path, const Collector& bag,
   return table;
 }
 
+void check_positions(const proto::CsvTable& table) {
+  if (!table.lines.empty()) return;
+  throw proto::InputError(
+      table.path +
+      ": no message has positions of the rig's joints. Record joint states with positions");
+}
+
 void check_table(const proto::CsvTable& table) {
-  if (table.lines.empty()) {
-    throw proto::InputError(
-        table.path +
-        ": no message has positions of the rig's joints. Record joint states with positions");
-  }
+  check_positions(table);
   const std::vector<double>& times = table.values[0];
   const auto repeated = std::ranges::adjacent_find(times);
   if (repeated != times.end()) {
@@ -230,6 +240,22 @@ void check_table(const proto::CsvTable& table) {
         table.where(static_cast<int>(wrong - table.values[i].begin()), static_cast<int>(i)) +
         ": not finite. Cut the bag before this message");
   }
+}
+
+/// Refuses a bag without joint states, or whose joint states are in another encoding.
+void check_states(const std::string& path, const Collector& bag) {
+  if (!bag.states.empty()) return;
+  if (bag.unreadable > 0) {
+    throw proto::InputError(path + ": the " + std::to_string(bag.unreadable) +
+                            " messages of joint states are compressed one by one, or not in the "
+                            "encoding CDR. Convert the bag with ros2 bag convert");
+  }
+  if (!bag.joints_of_topics.empty()) return;
+  std::string topics;
+  for (const std::string& topic : bag.other_topics) topics += (topics.empty() ? "" : ", ") + topic;
+  throw proto::InputError(path + ": has no topic of the type " +
+                          std::string(proto::kJointStateSchema) + "; its topics are " +
+                          (topics.empty() ? "none" : topics) + ". Record the joint states too");
 }
 
 /// Refuses topics that publish the same joint, for example measured and desired joint states.
@@ -256,16 +282,17 @@ Collector collect(const std::string& path, const std::string& topic) {
   Collector bag(topic);
   if (proto::is_sqlite_file(path)) {
     proto::scan_sqlite_bag(path, proto::kJointStateSchema, bag);
-    return bag;
+  } else {
+    const auto file = proto::open_input_file(path);
+    if (!file.ok()) throw proto::InputError(file.error().detail);
+    const auto scan = proto::scan_mcap(*file.value(), bag);
+    if (!scan.ok()) throw proto::InputError(path + ": " + scan.error().detail);
   }
-  const auto file = proto::open_input_file(path);
-  if (!file.ok()) throw proto::InputError(file.error().detail);
-  const auto scan = proto::scan_mcap(*file.value(), bag);
-  if (!scan.ok()) throw proto::InputError(path + ": " + scan.error().detail);
   if (bag.states.size() >= kMessagesMax) {
     throw proto::InputError(path + ": has too many joint states. Cut the bag");
   }
   check_topics(path, topic, bag);
+  check_states(path, bag);
   std::ranges::stable_sort(bag.states, {}, &BagState::logged_ns);
   return bag;
 }
@@ -287,6 +314,7 @@ std::vector<NamedColumn> read_joint_state_columns(const std::string& path,
   for (const std::string& joint : efforts) requests.push_back({joint + std::string(kEffort)});
   std::vector<std::string> notes;
   proto::CsvTable table = make_table(path, bag, requests, notes);
+  check_positions(table);
   std::vector<NamedColumn> columns;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     columns.push_back({requests[i].name, std::move(table.values[i])});

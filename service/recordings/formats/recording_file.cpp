@@ -10,9 +10,9 @@
 #include "proto/recording/mcap/mcap_reader.hpp"
 #include "proto/recording/sqlite_bag.hpp"
 #include "proto/recording/topics.hpp"
-#include "proto/text/table/csv_table.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
+#include "proto/text/table/csv_table.hpp"
 #include "service/recordings/formats/recording_formats.hpp"
 
 namespace service {
@@ -52,17 +52,26 @@ ImportedRecording import_csv_of_any_kind(const std::string& path, const Rig& rig
 class KindFinder final : public proto::McapVisitor {
  public:
   bool on_metadata(const proto::McapMetadata& metadata) override {
-    return metadata.name != proto::kHeaderMetadata;
+    is_daq_ = is_daq_ || metadata.name == proto::kHeaderMetadata;
+    return !is_daq_;
   }
-  bool on_message(const proto::McapChannel&, const proto::McapSchema* schema,
+  bool on_message(const proto::McapChannel& channel, const proto::McapSchema* schema,
                   const proto::McapMessage&) override {
     if (schema == nullptr) return true;
-    if (schema->name == proto::kJointStateSchema) kind = RecordingFileFormat::kJointState;
-    if (schema->name == proto::kJointTopics.message_type) kind = RecordingFileFormat::kStateMcap;
-    return kind == RecordingFileFormat::kDaqMcap;
+    is_state_ = schema->name == proto::kJointTopics.message_type;
+    is_bag_ = is_bag_ || channel.message_encoding == "cdr";
+    return !is_state_ && schema->name != proto::kJointStateSchema;
   }
 
-  RecordingFileFormat kind = RecordingFileFormat::kDaqMcap;
+  /// Returns the format. A bag without joint states counts as one with them, and is refused.
+  RecordingFileFormat kind() const {
+    return is_state_             ? RecordingFileFormat::kStateMcap
+           : is_bag_ && !is_daq_ ? RecordingFileFormat::kJointState
+                                 : RecordingFileFormat::kDaqMcap;
+  }
+
+ private:
+  bool is_daq_ = false, is_state_ = false, is_bag_ = false;
 };
 
 RecordingFileFormat mcap_kind(const std::string& path) {
@@ -71,7 +80,7 @@ RecordingFileFormat mcap_kind(const std::string& path) {
   if (const auto file = proto::open_input_file(path); file.ok()) {
     (void)proto::scan_mcap(*file.value(), finder).ok();
   }
-  return finder.kind;
+  return finder.kind();
 }
 
 /// Returns the first bytes of a file, enough to recognize its format.
@@ -199,10 +208,13 @@ void reject_unsupported_format(const std::string& path, RecordingFileFormat kind
     throw proto::InputError(describe_foreign_file(path, beginning_of(path)));
   }
   if (kind == RecordingFileFormat::kJson) {
-    throw proto::InputError(path +
-                            ": JSON, such as a result of rigcal, is not a recording. "
-                            "Give a recording, and the result as --parameters " +
-                            path);
+    throw proto::InputError(
+        path + ": JSON is not a recording. Give a result of rigcal as --parameters " + path +
+        "; convert a log to CSV, for example in Python: "
+        "pandas.read_json('" +
+        path +
+        "', lines=True).to_csv('run.csv', "
+        "index=False)");
   }
 }
 
@@ -215,7 +227,13 @@ RecordingColumns read_recording_columns(const std::string& path,
   const bool any =
       std::ranges::any_of(found.columns, [](const auto& c) { return !c.values.empty(); });
   if (any) return found;
-  throw proto::InputError(found.fault.empty() ? path + ": has no numeric rows" : found.fault);
+  throw proto::InputError(
+      !found.fault.empty() ? found.fault
+      : kind == RecordingFileFormat::kTable
+          ? path +
+                ": has no column of numbers. Write the names of the columns in the first line, "
+                "and only numbers in the rows below"
+          : path + ": has no numeric rows");
 }
 
 }  // namespace service

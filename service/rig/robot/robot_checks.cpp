@@ -183,6 +183,21 @@ TypicalSizes typical_sizes(const Robot& robot) {
           positive_median(std::move(gyrations))};
 }
 
+/// Notes limits that are probably in degrees or millimetres.
+void note_probable_units_of_limits(Robot& robot) {
+  constexpr double kAngleMax = 20.0, kLengthMax = 20.0;  // [rad], [m]: larger limits are rare
+  for (const RobotJoint& joint : robot.joints) {
+    if (!joint.moves() || !joint.has_finite_range()) continue;
+    const bool turns = joint.kind_traits().turns;
+    const double most = std::max(std::abs(joint.lower), std::abs(joint.upper));
+    if (!(most > (turns ? kAngleMax : kLengthMax))) continue;
+    robot.notes.push_back("joint " + quoted(joint.name) + ": the limits (" +
+                          format_number(joint.lower) + " … " + format_number(joint.upper) + " " +
+                          joint.kind_traits().units.coordinate + ") are probably in " +
+                          (turns ? "degrees" : "millimetres") + ": if so, correct the file");
+  }
+}
+
 }  // namespace
 
 void select_moving_joints(Robot& robot, const std::vector<std::string>& names,
@@ -253,6 +268,7 @@ void correct_impossible_values(Robot& robot) {
 
 void note_probable_units(Robot& robot) {
   constexpr double kMillimetre = 1e-3;
+  note_probable_units_of_limits(robot);
   const auto [length, gyration] = typical_sizes(robot);
   if (gyration == 0.0) return;
   const std::string sizes = "(lengths are typically " + with_unit(length, "m") +

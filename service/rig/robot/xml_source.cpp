@@ -106,7 +106,8 @@ double XmlSource::parse_number(const XMLElement& element, const char* attribute,
   const bool is_allowed = std::isfinite(value) || (may_be_infinite && std::isinf(value));
   if (read.ec != std::errc() || read.ptr != end || !is_allowed) {
     fail(element, std::string("<") + element.Name() + " " + attribute + "=\"" + word +
-                      "\"> is not a " + (may_be_infinite ? "" : "finite ") + "number");
+                      "\"> is not a " + (may_be_infinite ? "" : "finite ") +
+                      "number; write it with a decimal point");
   }
   return value;
 }

@@ -68,7 +68,7 @@ TEST_F(Guess, AssignsColumnsByName) {
                                  {"u_des_V", drive},
                                  {"voltage", drive}});
   EXPECT_EQ(answers.time_column, "t_ms");
-  EXPECT_EQ(answers.time_unit, TimeUnit::kMillisecond);
+  EXPECT_EQ(answers.time_unit.name, "ms");
   ASSERT_EQ(answers.readings.size(), 2U);
   EXPECT_EQ(answers.readings[0].column, "arm_deg");  // the arm first, in any column order
   EXPECT_EQ(answers.readings[1].column, "pend_deg");
@@ -106,7 +106,8 @@ TEST_F(Guess, RecognizesAnEffortAsACommand) {
 TEST_F(Guess, RecognizesADutyWithinOne) {
   const auto unit = [&](const std::string& name, double most) {
     return guess_command_unit(
-        look({{name, [most](double t) { return most * std::cos(9.0 * t); }}})[0]);
+               look({{name, [most](double t) { return most * std::cos(9.0 * t); }}})[0])
+        .unit;
   };
   EXPECT_EQ(unit("motor_duty", 1.0), "duty");
   EXPECT_EQ(unit("pwm", 0.3), "duty");
@@ -121,12 +122,12 @@ TEST_F(Guess, DeterminesUnitsFromValues) {
   const auto degrees =
       propose(RigKind::kPendulum, {{"time", [](double t) { return 1e3 * t; }},
                                    {"angle", [](double t) { return 150.0 * swing(t); }}});
-  EXPECT_EQ(degrees.time_unit, TimeUnit::kMillisecond);
+  EXPECT_EQ(degrees.time_unit.name, "ms");
   EXPECT_EQ(degrees.readings[0].unit, ReadingUnit::kDegree);
   const auto counts =
       propose(RigKind::kPendulum, {{"time", [](double t) { return t; }},
                                    {"enc", [](double t) { return std::round(800.0 * swing(t)); }}});
-  EXPECT_EQ(counts.time_unit, TimeUnit::kSecond);
+  EXPECT_EQ(counts.time_unit.name, "s");
   EXPECT_EQ(counts.readings[0].unit, ReadingUnit::kCount);
   const auto radians =
       propose(RigKind::kPendulum, {{"time", [](double t) { return t; }}, {"q", swing}});
@@ -193,8 +194,9 @@ TEST_F(Guess, GivesAColumnOneRole) {
     EXPECT_FALSE(answers.motor.has_value());
     ASSERT_EQ(answers.readings.size(), 1U);
     EXPECT_EQ(answers.readings[0].column, "y");
-    EXPECT_EQ(use_of(answers, "u"),
-              std::string("time in s (") + (*time == 0 ? "it rises evenly)" : "given)"));
+    EXPECT_EQ(use_of(answers, "u"), std::string("time in s (") +
+                                        (*time == 0 ? "it rises evenly" : "given") +
+                                        "; unit from its values)");
     EXPECT_EQ(use_of(answers, "y"),
               "angle of joint pivot in rad (no other column moves; unit from its values)");
   }
@@ -294,32 +296,79 @@ TEST_F(Guess, RecognizesATimeByItsUnit) {
   const auto wrapping = [](double t) { return std::fmod(1e3 * t + 65000.0, 65536.0); };
   const auto uneven = [](double t) { return 1e3 * t + (t > 0.5 ? 100.0 : 0.0); };
   EXPECT_EQ(answers_with({"ms", wrapping}).time_column, "ms");
-  EXPECT_EQ(answers_with({"[us]", [&](double t) { return 1e3 * uneven(t); }}).time_unit,
-            TimeUnit::kMicrosecond);
+  EXPECT_EQ(answers_with({"[us]", [&](double t) { return 1e3 * uneven(t); }}).time_unit.name, "us");
   EXPECT_EQ(answers_with({"sec", [&](double t) { return 1e-3 * uneven(t); }}).time_column, "sec");
   expect_parts(refusal([&] { answers_with({"s", swing}); }), {"no time column found"});
 }
 
+/// Time stamps from `first` on, in units of which a second has `per_second`.
+ColumnProfile stamps(double first, double per_second, double rate = 200.0) {
+  ColumnProfile column;
+  for (int k = 0; k < 100; ++k) column.values.push_back(first + k / rate * per_second);
+  column.low = column.values.front();
+  return column;
+}
+
 // Times since 1970 are recognized by their size, at any sampling rate.
 TEST_F(Guess, RecognizesTheUnitOfAnEpoch) {
-  for (const auto& [unit, per_second] : {std::pair(TimeUnit::kSecond, 1.0),
-                                         {TimeUnit::kMillisecond, 1e3},
-                                         {TimeUnit::kMicrosecond, 1e6},
-                                         {TimeUnit::kNanosecond, 1e9}}) {
+  for (const auto& [unit, per_second] :
+       {std::pair("s", 1.0), {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}}) {
     for (const double rate : {10.0, 1000.0}) {
-      ColumnProfile column;
-      for (int k = 0; k < 100; ++k) column.values.push_back((1.7e9 + k / rate) * per_second);
-      column.low = column.values.front();
-      EXPECT_EQ(guess_time_unit(column), unit) << per_second << ' ' << rate;
+      EXPECT_EQ(guess_time_unit(stamps(1.7e9 * per_second, per_second, rate)).name, unit) << rate;
     }
   }
-  ColumnProfile micros;  // half an hour since the start, at 200 Hz
-  for (int k = 0; k < 100; ++k) micros.values.push_back(1.8e9 + 5e3 * k);
-  micros.low = micros.values.front();
-  EXPECT_EQ(guess_time_unit(micros), TimeUnit::kMicrosecond);
-  ColumnProfile since_start;
-  for (int k = 0; k < 100; ++k) since_start.values.push_back(1e6 * k);
-  EXPECT_EQ(guess_time_unit(since_start), TimeUnit::kNanosecond);  // 1 kHz
+  // Half an hour since the start, at 200 Hz, and the start at 1 kHz.
+  EXPECT_EQ(guess_time_unit(stamps(1.8e9, 1e6)).name, "us");
+  EXPECT_EQ(guess_time_unit(stamps(0.0, 1e9, 1000.0)).name, "ns");
+}
+
+// 100 ns of Windows were taken for microseconds: the model fitted, with an inertia 136 times too
+// large.
+TEST_F(Guess, RecognizesDatesOfOtherSystems) {
+  EXPECT_EQ(guess_time_unit(stamps(133541064000000000.0, 1e7)).name, "100ns");  // FILETIME
+  EXPECT_EQ(guess_time_unit(stamps(638452296000000000.0, 1e7)).name, "100ns");  // .NET
+  EXPECT_EQ(guess_time_unit(stamps(45356.4, 1.0 / 86400.0)).name, "d");         // Excel
+  EXPECT_EQ(guess_time_unit(stamps(739316.4, 1.0 / 86400.0)).name, "d");        // MATLAB
+  EXPECT_EQ(guess_time_unit(stamps(3.79e9, 1.0)).name, "s");                    // LabVIEW
+  EXPECT_EQ(guess_time_unit(stamps(45356.0, 1e3)).name, "ms");  // 45 s after the start
+}
+
+// A row number and the cycles of a processor have no unit of time.
+TEST_F(Guess, RefusesCountersAsTimes) {
+  const auto refused = [&](const std::string& name, double per_second) {
+    return refusal([&] {
+      (void)propose(RigKind::kPendulum,
+                    {{name, [=](double t) { return per_second * t; }}, {"theta_rad", swing}});
+    });
+  };
+  expect_parts(refused("idx", 1e3), {"\"idx\" counts rows", "--rate HZ", "--time-unit"});
+  expect_parts(refused("cycles", 72e6), {"\"cycles\"", "unknown rate", "--time-unit SECONDS"});
+  ColumnChoice choice;
+  choice.time = "cycles";
+  choice.time_unit = "0.5e-6";
+  const RigAnswers answers =
+      propose(RigKind::kPendulum,
+              {{"cycles", [](double t) { return 2e6 * t; }}, {"theta_rad", swing}}, choice);
+  const Rig rig = parse_rig("rig.textproto", make_rig_file_text(answers));
+  EXPECT_DOUBLE_EQ(rig.format->time_scale, 0.5e-6);
+}
+
+// Bus errors do not decide on the unit.
+TEST_F(Guess, IgnoresFalseReadings) {
+  const RigAnswers answers = propose(
+      RigKind::kPendulum,
+      {{"t", [](double t) { return t; }},
+       {"theta", [](double t) { return std::fmod(t, 0.3) < 0.0045 ? 65535.0 : swing(t) + 0.3; }}});
+  EXPECT_EQ(answers.readings.at(0).unit, ReadingUnit::kRadian);
+}
+
+// An absolute encoder is at rest at the end of its range.
+TEST_F(Guess, FindsTheRestOfAWrappedAngle) {
+  const RigAnswers answers =
+      propose(RigKind::kPendulum,
+              {{"t", [](double t) { return t; }},
+               {"theta_deg", [](double t) { return std::fmod(360.0 + 50.0 * swing(t), 360.0); }}});
+  EXPECT_EQ(answers.readings.at(0).rest, 0.0);
 }
 
 // The rig file gets the modulus of a counter that wraps, and the joint hangs at the unwrapped zero.

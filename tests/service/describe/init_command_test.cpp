@@ -55,7 +55,7 @@ TEST(InitCommand, DescribesTheColumnsOfFieldReports) {
   const TemporaryFolder folder;
   for (const auto& [name, options, parts] :
        {std::tuple<std::string, std::string, std::vector<std::string>>{
-            "time_as_command", "--time u", {"u: time in s (given)", "y: angle of joint pivot"}},
+            "time_as_command", "--time u", {"u: time in s (given", "y: angle of joint pivot"}},
         {"us_epoch_ns", "", {"timestamp: time in ns", "pos: angle of joint pivot in rad"}},
         {"u16_2000", "--counts 2000", {"starts again after 65536 counts"}}}) {
     const std::string file = *data / "field_reports" / (name + ".csv");
