@@ -33,7 +33,8 @@ class ExcerptFit {
   double cost() const;
   double cost_per_reading() const { return cost() / readings_; }
   /// Returns the computing work: the number of integration steps times the number of integrated
-  /// vectors (the motion, and its sensitivity to each free parameter).
+  /// vectors (the motion, and its sensitivity to each free parameter), weighted by the size of the
+  /// mechanism.
   double work() const { return work_; }
   /// Returns the root-mean-square errors of all sensors [rad or m].
   Eigen::VectorXd rmse() const;
