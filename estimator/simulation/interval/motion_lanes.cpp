@@ -260,14 +260,22 @@ class SimdMotionIntegratorOf final : public SimdMotionIntegrator {
       solve(column);
       for (int j = 0; j < n_; ++j) std::copy_n(column + j * W, W, at(inverse_, j * n_ + k));
     }
-    Rows& linear = linear_[stage];
-    std::fill(linear.begin(), linear.end(), 0.0);
-    for (const TreeProgram::SparseEntry& entry : program_.derivatives()) {
-      for (int j = 0; j < n_; ++j) {
-        add_product<W>(at(linear, j * directions_ + entry.column),
-                       at(inverse_, j * n_ + entry.joint), row(entry.row));
-      }
+    for (int d = 0; d < directions_; ++d) {
+      for (int j = 0; j < n_; ++j)
+        multiply_by_inverse(j, d, at(linear_[stage], j * directions_ + d));
     }
+  }
+
+  /// Multiplies row j of −(∂r/∂a)⁻¹ by a column of the derivatives of r. Sums stay in registers.
+  void multiply_by_inverse(int j, int column, double* product) const {
+    constexpr int kVectors = W / kVector;
+    Vector4 sums[kVectors] = {};
+    for (const TreeProgram::SparseEntry& entry : derivative_columns_[column]) {
+      const auto* inverse = reinterpret_cast<const Vector4*>(at(inverse_, j * n_ + entry.joint));
+      const auto* slope = reinterpret_cast<const Vector4*>(at(rows_, entry.row));
+      for (int i = 0; i < kVectors; ++i) sums[i] += inverse[i] * slope[i];
+    }
+    std::copy_n(sums, kVectors, reinterpret_cast<Vector4*>(product));
   }
 
   /// Computes coordinate and rate at a later stage of the step h, or their derivatives, from those
@@ -404,7 +412,13 @@ SimdMotionIntegrator::SimdMotionIntegrator(int width, const TreeProgram& program
   resize(inverse_, n_ * n_);
   for (Rows* rows : {&slopes_, &end_slopes_}) resize(*rows, 2 * c_ * directions_);
   for (Rows& rows : linear_) resize(rows, c_ * directions_);
-  if (!has_loops_) return;
+  if (!has_loops_) {
+    derivative_columns_.resize(static_cast<std::size_t>(directions_));
+    for (const TreeProgram::SparseEntry& entry : program.derivatives()) {
+      derivative_columns_[entry.column].push_back(entry);
+    }
+    return;
+  }
   for (Rows* rows : {&begin_slopes_, &joint_end_slopes_}) resize(*rows, 2 * n_ * directions_);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "estimator/simulation/interval/interval_motion.hpp"
 #include "estimator/simulation/lane_rows.hpp"
@@ -131,6 +132,8 @@ class SimdMotionIntegrator {
   Rows slopes_, end_slopes_;
   Rows linear_[4];  // of each stage: da by q, v (of that instant) and parameters
   Rows scratch_;
+  /// Nonzero derivatives of the equations of motion, by columns; empty with loops.
+  std::vector<std::vector<TreeProgram::SparseEntry>> derivative_columns_;
 
  private:
   double* at(Rows& rows, int index) const {
