@@ -249,7 +249,8 @@ void append_predictions(const estimator::Calibration& calibration,
     for (std::size_t i = 0; i < errors.size(); ++i) {
       const auto [name, remark] = name_row(i);
       rows.push_back({name, notations[i].number_text(errors[i].value),
-                      notations[i].number_text(errors[i].deviation), notations[i].unit(), remark});
+                      notations[i].number_text(errors[i].standard_deviation), notations[i].unit(),
+                      remark});
     }
     tables.push_back({title, caption, std::move(rows)});
   };
