@@ -7,8 +7,8 @@
 #include <sstream>
 #include <string_view>
 
-#include "proto/text/table/csv_table.hpp"
 #include "proto/text/files.hpp"
+#include "proto/text/table/csv_table.hpp"
 
 namespace daq {
 namespace {

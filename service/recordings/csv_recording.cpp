@@ -125,9 +125,8 @@ void check_cells(const std::vector<proto::ColumnRequest>& requests, const Refusa
       const bool may_lack = requests[i].missing == proto::MissingCells::kAllowed;
       if (std::isfinite(values[row]) || (std::isnan(values[row]) && may_lack)) continue;
       const std::string where = table.where(static_cast<int>(row), static_cast<int>(i));
-      table.faults.push_back(
-          {static_cast<int>(row), static_cast<int>(i),
-           where + ": " + refusal(requests[i], values[row])});
+      table.faults.push_back({static_cast<int>(row), static_cast<int>(i),
+                              where + ": " + refusal(requests[i], values[row])});
       if (table.faults.size() > kFaultsMax) proto::require_no_fault(table);
     }
   }

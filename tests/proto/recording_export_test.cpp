@@ -9,8 +9,8 @@
 #include "proto/recording/recording_info.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_rules.hpp"
-#include "proto/text/table/csv_table.hpp"
 #include "proto/text/files.hpp"
+#include "proto/text/table/csv_table.hpp"
 #include "tests/proto/recording_support.hpp"
 #include "tests/support/refusal.hpp"
 

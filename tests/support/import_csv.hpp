@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "proto/text/table/csv_table.hpp"
 #include "proto/text/files.hpp"
+#include "proto/text/table/csv_table.hpp"
 #include "service/recordings/csv_recording.hpp"
 
 namespace service {

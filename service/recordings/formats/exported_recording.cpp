@@ -12,8 +12,8 @@
 #include "proto/recording/export/export_mat.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_rules.hpp"
-#include "proto/text/table/csv_table.hpp"
 #include "proto/text/input_error.hpp"
+#include "proto/text/table/csv_table.hpp"
 #include "service/recordings/formats/recording_formats.hpp"
 
 namespace service {

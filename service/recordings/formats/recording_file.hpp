@@ -50,15 +50,15 @@ struct RecordingColumns {
   /// values is not numeric.
   std::vector<NamedColumn> columns;
   std::size_t stamp_count = 0;  ///< the first columns are time stamps in two columns of the file
-  std::vector<std::string> texts = {};   ///< names of text columns
+  std::vector<std::string> texts = {};  ///< names of text columns
   /// Content that is not a column: arrays of another length, or without real numbers.
   struct Other {
     std::string name;
     std::string reason;  ///< why it is not a column
   };
   std::vector<Other> others = {};
-  std::string fault = {};                ///< why a column could not be read; empty if all could
-  std::string layout = {};               ///< what was assumed about a text file; empty: plain CSV
+  std::string fault = {};   ///< why a column could not be read; empty if all could
+  std::string layout = {};  ///< what was assumed about a text file; empty: plain CSV
 };
 
 /// Reads all columns of a text, MAT, HDF5 or NumPy file, or all joint states of a ROS 2 bag.
