@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <limits>
 #include <numbers>
 #include <utility>
@@ -343,7 +344,7 @@ void Supervisor::report_inertial_faults() {
       "is saturated: it remains at the end of its measuring range"};
   for (const std::size_t i : indices(limits_.inertial.size())) {
     const unsigned faults = loop_.counters().inertial_faults[i].load(std::memory_order_relaxed);
-    for (const std::size_t fault : indices(kInertialFaultCount)) {
+    for (const std::size_t fault : indices(std::size(kTexts))) {
       const auto bit = static_cast<std::uint8_t>(1U << fault);
       if ((faults & bit) == 0 || (reported_inertial_faults_[i] & bit) != 0) continue;
       reported_inertial_faults_[i] = static_cast<std::uint8_t>(reported_inertial_faults_[i] | bit);

@@ -72,6 +72,7 @@ TEST(ControlLoop, NeverEnablesTheOutputWithoutDrive) {
   ASSERT_GT(rig.sink().commands.size(), 1900U);
   for (const proto::Command& command : rig.sink().commands) ASSERT_EQ(command.flags, 0U);
   EXPECT_EQ(rig.loop().trip(), nullptr);
+  EXPECT_NE(rig.sink().find("waiting for hold"), nullptr);
   EXPECT_NE(rig.sink().find("waiting for release"), nullptr);
 }
 
@@ -99,75 +100,6 @@ TEST(ControlLoop, TickDoesNotAllocate) {
   for (int k = 0; k < 100; ++k) rig.loop().tick();  // through a trip
   EXPECT_NE(rig.loop().trip(), nullptr);
   EXPECT_EQ(allocations.count(), 0);
-}
-
-// The delay from sample to effect is measured by the echoed sequence number. On a line at 921 600
-// baud an answer is in force at the next tick.
-TEST(ControlLoop, MeasuresTheDelayOfItsCommands) {
-  SimulatedRig rig(pulse());
-  rig.run();
-  const DelayCounts& delays = rig.loop().command_delay_counts();
-  EXPECT_GT(delays[1].load(), 1000);
-  EXPECT_EQ(delays[0].load(), 0);
-  EXPECT_EQ(rig.loop().cycle_time_histogram().max(), Nanoseconds(0)) << "no virtual time passes";
-  EXPECT_LT(rig.loop().arrival_jitter_histogram().max(), std::chrono::microseconds(300));
-}
-
-// The fit of the unit's clock is published at each full second of the run.
-TEST(ControlLoop, PublishesTheClockEverySecond) {
-  SimulatedRig rig(steady_drive());
-  ASSERT_TRUE(rig.link().connect().ok() && rig.link().start_stream({}).ok());
-  std::vector<double> times_s;
-  LoopRecord record;
-  firmware_iface::ClockFit fit;
-  for (int k = 0; k < 3500 && rig.loop().tick(); ++k) {
-    ASSERT_TRUE(rig.loop().records().try_pop(record));
-    if (rig.loop().clock_fits().try_pop(fit)) times_s.push_back(record.observation.time_s);
-  }
-  EXPECT_EQ(times_s, (std::vector<double>{1.0, 2.0, 3.0}));
-}
-
-// Delays beyond the histogram's range are counted in its last entry.
-TEST(ControlLoop, CountsLongDelaysInTheLastEntry) {
-  auto simulation = simulation_settings();
-  simulation.to_unit.latency = milliseconds(8);
-  simulation.to_host.latency = milliseconds(4);
-  LoopSettings settings = furuta_settings();
-  settings.ttl_ms = 60;
-  SafetyLimits limits = furuta_limits();
-  limits.staleness_s_max = 0.1;
-  SimulatedRig rig(pulse(), settings, simulation, limits);
-  rig.run({}, 1000);
-  const DelayCounts& delays = rig.loop().command_delay_counts();
-  EXPECT_GT(delays.back().load(), 500);
-  EXPECT_EQ(delays[1].load(), 0);
-}
-
-// While a channel is missing, its joint keeps the last angle and speed.
-TEST(ControlLoop, KeepsTheLastAngleOfAMissingChannel) {
-  SafetyLimits limits = furuta_limits();
-  for (JointLimits& joint : limits.joint) joint.missing_s_max = 1.0;
-  LoopSettings settings = furuta_settings();
-  settings.channel[0].offset_rad = 0.5;
-  SimulatedRig rig(steady_drive(), settings, simulation_settings(), limits);
-  rig.sim_unit().set_faults({.channel_dropout = 0.05, .dropout_max = milliseconds(20)});
-  const auto facts = rig.link().connect();
-  ASSERT_TRUE(facts.ok() && rig.link().start_stream({}).ok());
-  LoopRecord before, record;
-  int missing = 0;
-  for (int k = 0; k < 1000 && rig.loop().tick(); ++k) {
-    ASSERT_TRUE(rig.loop().records().try_pop(record));
-    for (std::size_t j = 0; j < 2; ++j) {
-      const JointState& joint = record.observation.joint[j];
-      ASSERT_EQ(joint.valid, record.sample.is_encoder_valid(static_cast<int>(j)));
-      if (joint.valid) continue;
-      ++missing;
-      EXPECT_EQ(joint.angle_rad, before.observation.joint[j].angle_rad);
-      EXPECT_EQ(joint.speed_rad_per_s, before.observation.joint[j].speed_rad_per_s);
-    }
-    before = record;
-  }
-  EXPECT_GT(missing, 50);
 }
 
 // Single lost frames are normal: they become gaps without a trip, and sent = recorded + lost.

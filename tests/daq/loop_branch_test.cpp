@@ -32,14 +32,6 @@ SafetyLimits patient_limits() {
   return limits;
 }
 
-// Trips the unit at this moment, as on a command of the host.
-void trip_unit(SimulatedRig& rig) {
-  const auto newest = static_cast<std::uint16_t>(rig.link().counters().commands_sent);
-  const command_request request{newest, 0, COMMAND_TRIP, 1, {}};
-  rig.sim_unit().receive(test_support::frame_of(test_support::message_of(request, 1)),
-                         rig.transport().now());
-}
-
 // ----- The loop -----
 
 class Pacing : public ::testing::TestWithParam<bool> {
@@ -83,87 +75,6 @@ TEST_P(Pacing, NeverRepeatsACommandWithoutANewSample) {
   EXPECT_EQ(rig.loop().trip(), nullptr);
   EXPECT_GT(rig.sim_unit().output_V(), 0.9);
   EXPECT_GT(rig.loop().counters().timeouts.load(), 10);
-}
-
-// The loop must not arm a unit that reports "cleared" while its sample is tripped. The line to the
-// host is slow, so the unit can trip again between the clearing and its next tick.
-TEST(Arming, WaitsForASampleThatIsNotTripped) {
-  auto simulation = simulation_settings();
-  simulation.to_host.latency = std::chrono::microseconds(5500);
-  LoopSettings settings = furuta_settings();
-  settings.settle_s = 0.7;
-  settings.arm_s_max = 0.3;
-  SimulatedRig rig(branch_drive(), settings, simulation, patient_limits());
-  int trips = 0;
-  rig.run([&](SimulatedRig& r, int) {
-    EXPECT_EQ(r.sim_unit().output_V(), 0.0);
-    if (r.sim_unit().is_tripped()) return;
-    trip_unit(r);
-    ++trips;
-  });
-  EXPECT_GT(trips, 0);
-  EXPECT_EQ(rig.link().trip_clear_state(), ClearTripState::kDone);
-  for (const proto::Sample& sample : rig.sink().samples) ASSERT_TRUE(sample.tripped);
-  EXPECT_EQ(rig.sink().find("running"), nullptr);
-  ASSERT_NE(rig.loop().trip(), nullptr);  // waits for arm_s_max and gives up
-  EXPECT_EQ(rig.loop().trip()->cause, TripCause::kClearRefused);
-  EXPECT_NEAR(rig.loop().trip()->time_s, settings.settle_s + settings.arm_s_max, 3e-3);
-}
-
-// The converse: samples that are not tripped do not replace the unit's "cleared" report. An earlier
-// session has cleared the unit. The line to it is cut before the second session is armed.
-TEST(Arming, WaitsForTheUnitsClearedReport) {
-  SimulatedRig rig(branch_drive());
-  rig.run({}, 700);
-  ASSERT_FALSE(rig.sim_unit().is_tripped());
-  rig.simulation().to_unit().set_faults({.frame_lost = 1.0});
-  LoopSettings settings = furuta_settings();
-  settings.settle_s = 0.0;
-  ControlLoop second(rig.link(), rig.black_box(), branch_drive(), furuta_limits(), settings);
-  // Until the unit's ttl ends the first drive, its samples are not tripped. It may drive for 12 ms
-  // although this run has sent no enabling command.
-  LoopRecord record;
-  int not_tripped = 0;
-  for (int tick = 0; tick < 11 && second.tick(); ++tick) {
-    ASSERT_TRUE(second.records().try_pop(record));
-    EXPECT_EQ(record.phase, RunPhase::kArming);
-    if (!record.sample.tripped) ++not_tripped;
-  }
-  EXPECT_GT(not_tripped, 5);
-}
-
-// A FAULT from before the run drives does not contradict a unit that is armed later.
-TEST(Arming, IgnoresAnEarlierFault) {
-  SimulatedRig rig(branch_drive());
-  rig.run(
-      [](SimulatedRig& r, int tick) {
-        if (tick == 20) trip_unit(r);
-      },
-      1500);
-  EXPECT_TRUE(rig.link().last_fault().has_value());
-  EXPECT_EQ(rig.loop().trip(), nullptr);
-  EXPECT_GT(rig.sim_unit().output_V(), 0.9);
-}
-
-TEST(Arming, WatchesFirst) {
-  LoopSettings settings = furuta_settings();
-  settings.settle_s = 0.8;
-  SimulatedRig rig(branch_drive(), settings);
-  rig.run(
-      [](SimulatedRig& r, int tick) {
-        if (tick < 800) {
-          EXPECT_EQ(r.sim_unit().counters().clears, 0U) << tick;
-        }
-      },
-      1000);
-  EXPECT_GT(rig.sim_unit().counters().clears, 0U);
-  ASSERT_NE(rig.sink().find("arming"), nullptr);
-  EXPECT_NEAR(rig.sink().find("arming")->timestamp_s, 0.8, 2e-3);
-  ASSERT_NE(rig.sink().find("running"), nullptr);
-  for (const proto::Command& command : rig.sink().commands) {
-    const bool runs = command.timestamp_s >= rig.sink().find("running")->timestamp_s;
-    ASSERT_EQ(command.flags, runs ? std::uint32_t{COMMAND_ENABLE} : 0U) << command.timestamp_s;
-  }
 }
 
 // A rig outside its limits is never armed. The message names the joint and the remedy.
@@ -264,17 +175,6 @@ TEST(LastMessage, IsATripAlsoWhenTheRunEndsAtOnce) {
   ASSERT_TRUE(rig.black_box().is_frozen());
   EXPECT_EQ(rig.link().counters().commands_sent, sent + 1);
   EXPECT_EQ(last_command(rig.black_box()).flags, COMMAND_TRIP);
-}
-
-// After a trip the recording continues for after_trip_s, by the unit's clock.
-TEST(ControlLoopEnd, RecordsOnAfterATrip) {
-  SafetyLimits limits = furuta_limits();
-  limits.joint[0].angle_rad_max = 0.2;
-  SimulatedRig rig(branch_drive(), furuta_settings(), simulation_settings(), limits);
-  rig.run();
-  ASSERT_NE(rig.loop().trip(), nullptr);
-  const double recorded_s = rig.supervisor().time_s() - rig.loop().trip()->time_s;
-  EXPECT_NEAR(recorded_s, furuta_settings().after_trip_s, 0.02);
 }
 
 // The operator reads that the output is off, also if the supervisor polls only after the unit

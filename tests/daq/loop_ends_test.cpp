@@ -13,26 +13,6 @@ namespace {
 
 Scenario ending_drive() { return {"step", Step{.amplitude = 1.0, .start_s = 0.0}, 60.0}; }
 
-// A unit that leaves CLEAR unanswered for a second is reported then, not when the time for arming
-// is over.
-TEST(LoopEnds, WhenTheClearIsNotAnswered) {
-  LoopSettings settings = furuta_settings();
-  settings.arm_s_max = 60.0;
-  SimulatedRig rig(ending_drive(), settings);
-  double tripped_at_s = 0.0;
-  rig.run(
-      [&](SimulatedRig& r, int tick) {
-        if (tick == 20) r.simulation().to_unit().set_faults({.seed = 1, .frame_lost = 1.0});
-        EXPECT_EQ(r.sim_unit().output_V(), 0.0);
-        if (tripped_at_s == 0.0 && r.loop().trip() != nullptr) tripped_at_s = r.time_s();
-      },
-      5000);
-  ASSERT_NE(rig.loop().trip(), nullptr);
-  EXPECT_EQ(rig.loop().trip()->cause, TripCause::kClearRefused);
-  EXPECT_GT(tripped_at_s, 1.5);  // including half a second until the clock is known
-  EXPECT_LT(tripped_at_s, 2.0);
-}
-
 // Samples that contradict the stream belong to another stream, because the unit restarted. The run
 // must end with that cause and not with silence.
 TEST(LoopEnds, WhenTheUnitIsInAnotherStream) {
@@ -89,7 +69,8 @@ TEST(LoopCounts, PeriodsThatAPacingHostSkipped) {
 }
 
 // Each recorded command was sent with this number, value and flag, whoever paces and however late
-// samples arrive. On a clean line each sample has its command.
+// samples arrive. Unless the
+// host paces a bad line, each sample has its command.
 TEST(LoopCounts, TheCommandsAsTheyWereSent) {
   SafetyLimits limits = furuta_limits();
   limits.staleness_s_max = 0.5;
@@ -115,42 +96,11 @@ TEST(LoopCounts, TheCommandsAsTheyWereSent) {
         ASSERT_NEAR(command.command[0], found->second.command_q15[0] * 10.0 / 32767.0, 2e-4);
       }
       EXPECT_GT(rig.sink().commands.size(), 400U);
-      if (delayed == 0.0) EXPECT_EQ(rig.sink().commands.size(), rig.sink().samples.size());
+      if (!host_paced || delayed == 0.0) {
+        EXPECT_EQ(rig.sink().commands.size(), rig.sink().samples.size());
+      }
     }
   }
-}
-
-// The scenario's time starts when the unit is armed, not at the first sample.
-TEST(LoopCounts, TheScenariosTimeFromItsStart) {
-  LoopSettings settings = furuta_settings();
-  settings.settle_s = 0.75;
-  SimulatedRig rig({"pulse", Pulse{.amplitude = 2.0, .start_s = 0.1, .width_s = 0.1}, 0.3},
-                   settings);
-  rig.run();
-  rig.supervisor().poll();
-  double first_s = 0.0, last_s = 0.0;
-  for (const proto::Command& command : rig.sink().commands) {
-    if (command.command[0] == 0.0) continue;
-    if (first_s == 0.0) first_s = command.timestamp_s;
-    last_s = command.timestamp_s;
-  }
-  EXPECT_NEAR(first_s, 0.85, 0.01) << "0.75 s settling, a few ticks of arming, 0.1 s";
-  EXPECT_NEAR(last_s, 0.95, 0.01);
-}
-
-// Angles use the scale, sign and offset of the rig file.
-TEST(LoopCounts, AnglesWithSignAndOffset) {
-  LoopSettings settings = furuta_settings();
-  settings.channel[0] = {-settings.channel[0].rad_per_count, 0.5};
-  SimulatedRig rig({"step", Step{.amplitude = 1.0, .start_s = 0.0}, 0.3}, settings);
-  rig.run();
-  rig.supervisor().poll();
-  ASSERT_FALSE(rig.sink().samples.empty());
-  for (const proto::Sample& sample : rig.sink().samples) {
-    const auto counts = static_cast<double>(sample.encoder_counts[0]);
-    ASSERT_DOUBLE_EQ(sample.angle_rad[0], settings.channel[0].rad_per_count * counts + 0.5);
-  }
-  EXPECT_LT(rig.sink().samples.back().angle_rad[0], 0.5) << "driven forwards, counted backwards";
 }
 
 // Accepts a hundred samples and then none.

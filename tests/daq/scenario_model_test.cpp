@@ -28,8 +28,8 @@ constexpr double kModelStep_s = 1.0 / 64.0;  // sums of times are exact, and rea
 class ReleaseModel {
  public:
   explicit ReleaseModel(const ReleaseSettings& settings)
-      : settings_(settings), phase_(settings.has_operator ? ScenarioPhase::kWaitingForHold
-                                                          : ScenarioPhase::kRunning) {}
+      : settings_(settings),
+        phase_(settings.has_operator ? ScenarioPhase::kWaitingForHold : ScenarioPhase::kRunning) {}
 
   ScenarioPhase add(double time_s, const std::vector<JointState>& joints) {
     const JointState& held = joints[settings_.joint];
@@ -48,8 +48,8 @@ class ReleaseModel {
     if (phase_ == ScenarioPhase::kRunning) {
       is_still = true;
       for (std::size_t j = 0; j < joints.size(); ++j) {
-        const double limit = settings_.slides[j] ? settings_.rest_speed_m_per_s
-                                                 : settings_.rest_speed_rad_per_s;
+        const double limit =
+            settings_.slides[j] ? settings_.rest_speed_m_per_s : settings_.rest_speed_rad_per_s;
         is_still = is_still && joints[j].valid && std::abs(joints[j].speed_rad_per_s) < limit;
       }
     }
@@ -260,8 +260,8 @@ TEST(MultisineScenario, ChoosesPhasesForALowPeak) {
     Multisine chosen{.duration_s = 10.0};
     double square = 0.0;
     for (int k = 1; k <= 8; ++k) {
-      const double amplitude = (0.5 + 0.1 * static_cast<double>(random() % 6)) *
-                               (random() % 2 == 0 ? 1.0 : -1.0);
+      const double amplitude =
+          (0.5 + 0.1 * static_cast<double>(random() % 6)) * (random() % 2 == 0 ? 1.0 : -1.0);
       chosen.tones.push_back({.frequency_Hz = 0.1 * k, .amplitude = amplitude});
       square += amplitude * amplitude / 2.0;
     }

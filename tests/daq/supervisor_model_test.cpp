@@ -43,7 +43,10 @@ struct RecordedRun {
     fates.push_back(Fate::kRecorded);
     record.observation.time_s = time_of(record.sample.sequence);
     record.sample.encoder_count = 2;
-    record.phase = RunPhase::kRunning;
+    if (one_of(4) == 0 || phases.empty()) phase = one_of(phase_names.size());
+    record.phase = static_cast<RunPhase>(phase);
+    if (phases.empty() || phases.back().first != phase)
+      phases.push_back({phase, record.sample.sequence});
     if (one_of(2) == 0) ++command_number;
     record.command_number = command_number;
     firmware_iface::InertialReadings& readings = record.sample.inertial;
@@ -69,6 +72,11 @@ struct RecordedRun {
   SafetyLimits limits = furuta_limits();
   std::vector<Fate> fates;  // of each sample of the unit
   std::uint64_t command_number = 0;
+  static constexpr std::array phase_names = {
+      "settling", "arming",  "waiting for hold", "waiting for release",
+      "running",  "tripped", "finished"};
+  std::uint64_t phase = 0;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> phases;  // each change, at its sample
   std::vector<std::pair<std::size_t, firmware_iface::InertialReadings>> read;  // sensor, readings
 };
 
@@ -89,8 +97,8 @@ void expect_reading(const proto::InertialReading& reading, std::size_t sensor,
 }
 
 // Every sample of the unit is recorded or listed as a gap, exactly once and with its cause and
-// time. Every command and every inertial reading is recorded once. The run ends with losses that
-// only the unit's final count shows.
+// time. Every command, every inertial reading and every change of the phase is recorded once. The
+// run ends with losses that only the unit's final count shows.
 TEST(SupervisorModel, RecordsEverySampleOrItsLossOnce) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(seed);
@@ -149,6 +157,18 @@ TEST(SupervisorModel, RecordsEverySampleOrItsLossOnce) {
     EXPECT_EQ(counts.lost_on_link, count(Fate::kLostOnLink));
     EXPECT_EQ(counts.lost_in_ring, count(Fate::kLostInRing));
 
+    ASSERT_EQ(rig.sink().events.size(), run.phases.size());
+    ASSERT_EQ(rig.said().size(), run.phases.size());
+    for (std::size_t k = 0; k < run.phases.size(); ++k) {
+      const auto& [phase, sequence] = run.phases[k];
+      const proto::Event& event = rig.sink().events[k];
+      EXPECT_EQ(event.kind, proto::EventKind::kScenario);
+      EXPECT_EQ(event.name, RecordedRun::phase_names.at(phase));
+      EXPECT_EQ(event.sequence, sequence);
+      EXPECT_EQ(event.timestamp_s, RecordedRun::time_of(sequence));
+      EXPECT_EQ(event.text, rig.said()[k]);
+      EXPECT_EQ(event.text.empty(), event.name == "waiting for hold") << "no joint is held";
+    }
     ASSERT_EQ(rig.sink().commands.size(), run.command_number);
     for (std::size_t k = 0; k < run.command_number; ++k) {
       EXPECT_EQ(rig.sink().commands[k].command_sequence, k + 1);
