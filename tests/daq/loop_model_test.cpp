@@ -76,7 +76,7 @@ class LoopModel {
     start_ = unit_.now();
     // The unit's clock counts from the start of the stream, as that of the host does from 0.
     bool goes_on = true;
-    while (goes_on && number_ < 4000) {
+    while (goes_on && number_ < 8000) {
       const int missing =
           !misses_ || number_ == 0 || random_() % 150 != 0 ? 0 : pick({1, 3, 4, 50});
       for (int k = 0; k < missing && goes_on; ++k) goes_on = miss();
@@ -84,7 +84,7 @@ class LoopModel {
       if (goes_on) goes_on = take();
       if (::testing::Test::HasFatalFailure()) return;
     }
-    ASSERT_LT(number_, 4000);
+    ASSERT_LT(number_, 8000);
   }
 
   std::optional<TripCause> cause() const {
