@@ -9,6 +9,7 @@
 #include "estimator/diagnostics/description/description_errors.hpp"
 #include "estimator/diagnostics/misfit/misfit_causes.hpp"
 #include "estimator/diagnostics/repair/suspected_jump.hpp"
+#include "estimator/diagnostics/signal/channels.hpp"
 #include "estimator/diagnostics/signal/finding_text.hpp"
 #include "estimator/fit/input_checks.hpp"
 #include "estimator/model/encoder.hpp"
@@ -177,6 +178,23 @@ std::optional<CutMotion> motion_at_cut(const Calibration& calibration, const Rec
   return found;
 }
 
+/// If the model is not accepted, tries free end stops where a joint rests at its furthest reading,
+/// from the given values. Keeps the calibration with the better verdict.
+void try_stops_at_rests(const CalibrationOptions& options, const CalibrationMonitor& monitor,
+                        DiagnosedCalibration& out) {
+  if (out.calibration.verdict.kind == VerdictKind::kAccepted) return;
+  SignalExamination stops;
+  const Mechanism& given = out.input.mechanism;
+  find_stops_at_rests(given, find_quantization_steps(used_encoders(given), out.input.recordings),
+                      out.input.recordings, stops);
+  if (stops.stop_starts.empty()) return;
+  DiagnosedCalibration trial{.calibration = {}, .input = out.input};
+  apply(stops, trial.input);
+  trial.calibration = calibrate(trial.input.mechanism, trial.input.recordings, options, monitor);
+  if (is_stop_requested(monitor)) return;
+  if (trial.calibration.verdict.kind < out.calibration.verdict.kind) keep(std::move(trial), out);
+}
+
 /// Adds a finding about a cut in a recording, based on the modelled motion on both sides.
 /// @return whether time was lost at the cut
 bool add_cut_finding(const RecordingCut& cut, DiagnosedCalibration& trial) {
@@ -301,6 +319,7 @@ DiagnosedCalibration calibrate_with_diagnostics(const Mechanism& mechanism,
   const std::vector<ParameterEstimate> first = out.calibration.parameters;
   const auto first_finding = static_cast<int>(out.input.findings.size());
   const bool repairs = options.repair && out.calibration.kind == EstimateKind::kPhysical;
+  if (repairs && !is_stop_requested(monitor)) try_stops_at_rests(options, monitor, out);
   if (repairs && !is_stop_requested(monitor)) try_jump(options, monitor, out);
   bool changed = false;
   for (int round = 1; round <= kMaxExaminations && !is_stop_requested(monitor); ++round) {

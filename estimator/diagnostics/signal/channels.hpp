@@ -80,6 +80,24 @@ void find_readings_beyond_stops(const Mechanism& mechanism, const std::vector<do
 void find_repeated_readings(const std::vector<Encoder>& sensors, const std::vector<double>& quanta,
                             const Recording& recording, int index, SignalExamination& out);
 
+/// Allowance for the compliance of an end stop and the error of its given position [rad].
+inline constexpr double kStopSlack = 0.01;
+
+/// An interval in which one encoder repeats a reading, given as the rows [first, last] of a
+/// segment, both with a reading.
+struct RestInterval {
+  int segment, first, last;
+  int readings = 1;       ///< without missing ones
+  bool is_short = false;  ///< shorter than a second
+};
+
+/// Finds the intervals of a segment in which an encoder is at rest: of at least one second, or
+/// shorter but too long for a turning point. Missing readings do not end a rest.
+/// @param index    index of the segment, for the results
+/// @param quantum  quantization step of the encoder, > 0
+std::vector<RestInterval> find_segment_rests(const Segment& segment, int index, int sensor,
+                                             double quantum);
+
 /// Finds long intervals in which one encoder is at rest, whether or not other joints move. All its
 /// readings in such an interval have the same quantization error, count as one reading, and would
 /// outweigh the readings in motion. Therefore only some of them are kept. Call after
@@ -119,5 +137,11 @@ void find_undescribed_stops(const Mechanism& mechanism, const std::vector<double
 /// mechanisms with loops, and parameters with a prior.
 void find_initial_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
                         const std::vector<Recording>& recordings, SignalExamination& out);
+
+/// Finds free end stops beyond all readings at which a joint may nevertheless rest: the joint rests
+/// at its furthest reading, where the stop starts. Slow impacts of low restitution cannot be
+/// distinguished from dry friction, so keep these initial values only if they improve a calibration.
+void find_stops_at_rests(const Mechanism& mechanism, const std::vector<double>& quanta,
+                         const std::vector<Recording>& recordings, SignalExamination& out);
 
 }  // namespace estimator

@@ -57,18 +57,10 @@ constexpr double kShareMin = 0.05;
 /// on the interval between two of them [s]. Readings at a low rate determine the states at rest.
 constexpr double kKeptShare = 0.01, kEveryMin = 0.1, kEveryMax = 1.0;
 
-/// An interval in which one encoder repeats a reading, given as the rows [first, last] of a
-/// segment, both with a reading.
-struct Rest {
-  int segment, first, last;
-  int readings = 1;       ///< without missing ones
-  bool is_short = false;  ///< shorter than kRestMin
-};
-
 /// Returns the intervals in which an encoder repeats a reading, in order. Missing readings do not
 /// end an interval.
-std::vector<Rest> find_repetitions(const Segment& segment, int index, int sensor, double quantum) {
-  std::vector<Rest> runs;
+std::vector<RestInterval> find_repetitions(const Segment& segment, int index, int sensor, double quantum) {
+  std::vector<RestInterval> runs;
   double repeated = 0.0;
   for (int k = 0; k < segment.sample_count(); ++k) {
     const double reading = segment.angles(k, sensor);
@@ -84,32 +76,14 @@ std::vector<Rest> find_repetitions(const Segment& segment, int index, int sensor
   return runs;
 }
 
-/// Finds the rests of an encoder in a segment and appends them.
-void append_rests(const Segment& segment, int index, int sensor, double quantum,
-                  std::vector<Rest>& rests) {
-  std::vector<Rest> runs = find_repetitions(segment, index, sensor, quantum);
-  const auto duration = [&](std::size_t k) {
-    return segment.time(runs[k].last) - segment.time(runs[k].first);
-  };
-  for (std::size_t k = 0; k < runs.size(); ++k) {
-    double beside = 0.0;
-    if (k > 0) beside = duration(k - 1);
-    if (k + 1 < runs.size()) beside = std::max(beside, duration(k + 1));
-    runs[k].is_short = duration(k) < kRestMin;
-    beside += 2.0 * segment.period;  // the time between the changes of the readings is longer
-    const bool may_turn = duration(k) < std::max(kShortRestMin, kTurningRatio * beside);
-    if (!runs[k].is_short || !may_turn) rests.push_back(runs[k]);
-  }
-}
-
 /// Removes short rests, or all rests, if their share of the readings is small.
 /// @param readings  number of readings of the encoder
-void remove_rare_rests(int readings, std::vector<Rest>& rests) {
+void remove_rare_rests(int readings, std::vector<RestInterval>& rests) {
   int resting = 0, briefly = 0;
-  for (const Rest& rest : rests) (rest.is_short ? briefly : resting) += rest.readings;
-  if (!(briefly > kShareMin * (readings - resting))) std::erase_if(rests, &Rest::is_short);
+  for (const RestInterval& rest : rests) (rest.is_short ? briefly : resting) += rest.readings;
+  if (!(briefly > kShareMin * (readings - resting))) std::erase_if(rests, &RestInterval::is_short);
   const bool is_rare = !(resting > kShareMin * readings);
-  if (is_rare) std::erase_if(rests, [](const Rest& rest) { return !rest.is_short; });
+  if (is_rare) std::erase_if(rests, [](const RestInterval& rest) { return !rest.is_short; });
 }
 
 /// Returns whether a hand holds the rig in one of these time intervals, according to the findings.
@@ -133,7 +107,7 @@ int count_readings(const Recording& recording, int sensor) {
 
 /// Rejects the readings of a rest, except its first and last and those `interval` apart. Returns
 /// the number of rejected readings.
-int thin_rest(const Segment& segment, const Rest& rest, int recording, int sensor, double interval,
+int thin_rest(const Segment& segment, const RestInterval& rest, int recording, int sensor, double interval,
               std::vector<RejectedReading>& rejected) {
   int count = 0;
   double kept = segment.time(rest.first);
@@ -217,12 +191,32 @@ void find_constant_commands(const Mechanism& mechanism, const std::vector<Record
   }
 }
 
+std::vector<RestInterval> find_segment_rests(const Segment& segment, int index, int sensor,
+                                             double quantum) {
+  std::vector<RestInterval> runs = find_repetitions(segment, index, sensor, quantum), rests;
+  const auto duration = [&](std::size_t k) {
+    return segment.time(runs[k].last) - segment.time(runs[k].first);
+  };
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    double beside = 0.0;
+    if (k > 0) beside = duration(k - 1);
+    if (k + 1 < runs.size()) beside = std::max(beside, duration(k + 1));
+    runs[k].is_short = duration(k) < kRestMin;
+    beside += 2.0 * segment.period;  // the time between the changes of the readings is longer
+    const bool may_turn = duration(k) < std::max(kShortRestMin, kTurningRatio * beside);
+    if (!runs[k].is_short || !may_turn) rests.push_back(runs[k]);
+  }
+  return rests;
+}
+
 void find_rest_intervals(const Encoder& encoder, int sensor, double quantum,
                          const Recording& recording, int index, SignalExamination& out) {
   if (!(quantum > 0.0)) return;
-  std::vector<Rest> rests;
+  std::vector<RestInterval> rests;
   for (int s = 0; s < std::ssize(recording.segments); ++s) {
-    append_rests(recording.segments[static_cast<std::size_t>(s)], s, sensor, quantum, rests);
+    std::ranges::move(find_segment_rests(recording.segments[static_cast<std::size_t>(s)], s, sensor,
+                                         quantum),
+                      std::back_inserter(rests));
   }
   const int readings = count_readings(recording, sensor);
   remove_rare_rests(readings, rests);
@@ -230,7 +224,7 @@ void find_rest_intervals(const Encoder& encoder, int sensor, double quantum,
   int resting = 0;
   double duration = 0.0;
   std::vector<TimeInterval> intervals;
-  for (const Rest& rest : rests) {
+  for (const RestInterval& rest : rests) {
     const Segment& segment = recording.segments[static_cast<std::size_t>(rest.segment)];
     const double from = segment.time(rest.first), to = segment.time(rest.last);
     resting += rest.readings;
@@ -240,7 +234,7 @@ void find_rest_intervals(const Encoder& encoder, int sensor, double quantum,
   const double most = kKeptShare * (readings - resting);  // may be zero
   const double interval = std::clamp(duration / most, kEveryMin, kEveryMax);
   int rejected = 0;
-  for (const Rest& rest : rests) {
+  for (const RestInterval& rest : rests) {
     rejected += thin_rest(recording.segments[static_cast<std::size_t>(rest.segment)], rest, index,
                           sensor, interval, out.rejected);
   }
