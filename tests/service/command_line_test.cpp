@@ -45,8 +45,9 @@ std::string milliseconds(const std::string& csv) {
 
 TEST(CommandLine, HelpHasExamplesAndVersionIsPrinted) {
   run_successfully("--help", {"calibrate", "simulate", "info", "Examples:", "130"});
-  for (const char* command : {"calibrate", "crossvalidate", "simulate", "info", "export", "recover",
-                              "sessions", "jobs", "watch", "cancel", "result", "report"}) {
+  for (const char* command :
+       {"calibrate", "crossvalidate", "bootstrap", "batch", "work", "simulate", "info", "export",
+        "recover", "sessions", "jobs", "watch", "cancel", "result", "report"}) {
     const ProgramRun help = run_successfully(std::string(command) + " --help", {"Example"});
     const std::string examples = help.out.substr(help.out.find("Example"));
     expect_parts(examples, {std::string("\n  rigcal ") + command});

@@ -173,6 +173,7 @@ TEST_F(Calibrated, AsAllResultsDo) {
            {"check", ""},
            {"validate", ""},
            {"crossvalidate", " --pieces 2"},
+           {"bootstrap", " --draws 2 --method noise"},
            {"compare", " --laws viscous,viscous+dry --window 0.5 --folds 2"}}) {
     const ProgramRun made = run_rigcal(command + " " + input + options);
     EXPECT_NE(made.exit_code, 1) << made.err;
