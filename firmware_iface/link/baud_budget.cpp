@@ -33,6 +33,7 @@ int inertial_frame_size_bytes(const LinkTraffic& traffic) {
          static_cast<int>(message_crc_size_bytes(MESSAGE_INERTIAL)) + FRAME_OVERHEAD_BYTES;
 }
 
+// Traffic that does not fit has these remedies.
 std::string remedies(int baud_rate, const LinkTraffic& traffic, const BaudBudget& budget) {
   std::string text;
   for (const int faster : kUsualBaudRates) {
@@ -45,13 +46,13 @@ std::string remedies(int baud_rate, const LinkTraffic& traffic, const BaudBudget
   compact.compact = true;
   const bool can_compact =
       traffic.motor_count == 1 && traffic.encoder_count <= COMPACT_ENCODERS_MAX && !traffic.marks;
-  if (!traffic.compact && can_compact && compute_baud_budget(baud_rate, compact).fits) {
+  if (can_compact && compute_baud_budget(baud_rate, compact).fits) {
     text += std::string(text.empty() ? "" : ", ") + "use the compact format";
   }
   LinkTraffic fewer = traffic;
   while (fewer.inertial_count > 0 && !compute_baud_budget(baud_rate, fewer).fits)
     --fewer.inertial_count;
-  if (fewer.inertial_count < traffic.inertial_count && compute_baud_budget(baud_rate, fewer).fits) {
+  if (compute_baud_budget(baud_rate, fewer).fits) {
     text += std::string(text.empty() ? "" : ", ") + "read at most " +
             std::to_string(fewer.inertial_count) + " inertial sensors";
   }

@@ -376,7 +376,7 @@ TEST(LinkModel, FitsTheUnitsClockByARobustLine) {
     const std::int64_t step_us = std::array{2'000, 40'000, 125'000, 130'000}[random() % 4];
     UnitClockEstimator clock;
     ClockModel model;
-    const int count = seed % 15 == 0 ? 2'000 : 4 + static_cast<int>(random() % 300);
+    const int count = seed % 30 == 0 ? 700 : 4 + static_cast<int>(random() % 60);
     std::int64_t unit_us = 0;
     for (int k = 0; k < count; ++k) {
       double delay_s = scatter_s * uniform(random);
@@ -410,7 +410,7 @@ TEST(LinkModel, FitsTheUnitsClockByARobustLine) {
       ++fit_count;
     }
   }
-  EXPECT_GT(fit_count, 10'000U);
+  EXPECT_GT(fit_count, 3'000U);
   EXPECT_GT(rejected, fit_count);
 }
 
@@ -538,6 +538,31 @@ TEST_F(LinkFields, RequestEndsAmongUnrequestedMessages) {
   EXPECT_GE(unit.now() - asked, 150ms);
   EXPECT_LE(unit.now() - asked, 160ms);
   EXPECT_EQ(link.counters().bytes_received, unit.sent_size_bytes);
+}
+
+// A unit that does not answer a request is reported after all repetitions, with the request and the
+// time; a port that closes, at once.
+TEST_F(LinkFields, SilenceNamesTheRequest) {
+  constexpr RequestSettings kPatience{.reply_timeout = 20ms, .attempts_max = 3};
+  const auto expect_silence = [&](const std::string& request, const auto& ask) {
+    const Nanoseconds asked = unit.now();
+    const Error error = ask().error();
+    EXPECT_EQ(error.code, ErrorCode::kUnitSilent);
+    test_support::expect_parts(error.detail, {"no reply to " + request + " within 60 ms"});
+    EXPECT_EQ(unit.now() - asked, 60ms);
+  };
+  unit.answers_describe = false;
+  expect_silence("DESCRIBE", [&] { return link.connect(kPatience); });
+  unit.answers_describe = true;
+  ASSERT_TRUE(link.connect().ok());
+  unit.answers_configure = false;
+  expect_silence("CONFIGURE", [&] { return link.start_stream({}, kPatience); });
+  expect_silence("CONFIGURE", [&] { return link.stop_stream({}, kPatience); });
+  unit.close();
+  for (const Error& error : {link.connect().error(), link.start_stream({}).error()}) {
+    EXPECT_EQ(error.code, ErrorCode::kPortFailed);
+    test_support::expect_parts(error.detail, {"closed while waiting for the reply to "});
+  }
 }
 
 // Nor does it keep a read from ending, which looks at the line once after its deadline.

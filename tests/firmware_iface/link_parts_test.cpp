@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "tests/firmware_iface/scripted_unit.hpp"
@@ -59,7 +60,9 @@ TEST_F(LinkParts, CommandsOfSeveralMotorsKeepTheirPlaces) {
   unit.motor[2] = {MOTOR_AMPERE, 0, 4000, 0};
   start();
   pass({0});
-  constexpr std::array kCommands{10.0, -0.5, 3.0};
+  constexpr std::array kCommands{10.0, -0.5, 3.0, std::numeric_limits<double>::quiet_NaN()};
+  ASSERT_TRUE(link.write_command(kCommands, 20)) << "the unit has no fourth motor";
+  EXPECT_EQ(unit.commands.back().command_q15[2], std::lround(0.75 * 32767.0));
   ASSERT_TRUE(link.write_command(std::span(kCommands).first(2), 20));
   const command_request& sent = unit.commands.back();
   EXPECT_EQ(sent.command_q15[0], 32'767);
@@ -128,6 +131,8 @@ TEST_F(LinkParts, NewStreamStartsAnew) {
   EXPECT_EQ(read(), ReadStatus::kTimeout);
   EXPECT_EQ(link.counters().inertial_unmatched, 1U) << "of a sample before the first";
   EXPECT_EQ(contradict(0), ReadStatus::kTimeout);
+  unit.send(report);
+  EXPECT_EQ(read(), ReadStatus::kInconsistent) << "the eighth";
   report = ScriptedUnit::sample(0);
   report.error_count = 5;
   unit.send(report);

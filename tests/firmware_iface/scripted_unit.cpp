@@ -76,6 +76,7 @@ void ScriptedUnit::take(std::span<const std::uint8_t> message) {
     if (alter_hello_bytes) alter_hello_bytes(bytes);
     send(bytes);
   } else if (describe_request_decode(message.data(), message.size(), &describe)) {
+    if (!answers_describe) return;
     // Late replies about the same index of the other kind, and about the next index.
     const auto other = static_cast<std::uint8_t>(PART_ENCODER + PART_MOTOR - describe.part);
     const auto next = static_cast<std::uint8_t>(describe.index + 1);

@@ -55,6 +55,7 @@ class ScriptedUnit final : public firmware_iface::Transport {
   /// Called for each CLEAR, e.g. to send an answer.
   std::function<void(const clear_request&)> on_clear;
   bool answers_configure = true;
+  bool answers_describe = true;
   /// Called with the bytes of each HELLO_REPLY before they are sent.
   std::function<void(test_support::WireBytes&)> alter_hello_bytes;
   /// Sends an unrequested message whenever the host waits.
