@@ -6,11 +6,9 @@
 #include <map>
 #include <optional>
 #include <random>
-#include <utility>
 #include <vector>
 
 #include "firmware_iface/link/baud_budget.hpp"
-#include "firmware_iface/link/unit_clock.hpp"
 #include "tests/firmware_iface/scripted_unit.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -270,148 +268,6 @@ TEST(LinkModel, RequestsExactlyTheStreamsThatTheUnitSupports) {
   }
   EXPECT_GT(started_count, 100);
   EXPECT_EQ(kinds.size(), 10U);
-}
-
-struct Point {
-  double unit_s, delay_s;
-};
-
-double upper_median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
-/// A line through the points that are within three robust standard deviations of it, found in five
-/// rounds. A nearly exact line has a standard deviation of 1 µs. Fewer than four points give none.
-struct RobustLine {
-  double offset_s = 0.0, slope = 0.0, sum_square = 0.0, spread = 0.0, used_count = 0.0;
-  std::vector<bool> used;
-  bool exists = true;
-
-  explicit RobustLine(const std::vector<Point>& points) : used(points.size(), true) {
-    for (int round = 0; round <= 5 && exists; ++round) {
-      fit(points);
-      std::vector<double> residuals, distances;
-      for (const Point& p : points) residuals.push_back(p.delay_s - offset_s - slope * p.unit_s);
-      const double center = upper_median(residuals);
-      for (const double r : residuals) distances.push_back(std::abs(r - center));
-      const double limit = 3.0 * std::max(1.4826 * upper_median(distances), 1e-6);
-      for (std::size_t k = 0; k < points.size() && round < 5; ++k) used[k] = distances[k] <= limit;
-    }
-  }
-
-  void fit(const std::vector<Point>& points) {
-    double mean_x = 0.0, mean_y = 0.0, xy = 0.0;
-    used_count = static_cast<double>(std::ranges::count(used, true));
-    exists = used_count >= 4.0;
-    spread = sum_square = 0.0;
-    const auto over_used = [&](const auto& add) {
-      for (std::size_t k = 0; k < points.size(); ++k) {
-        if (used[k]) add(points[k]);
-      }
-    };
-    over_used([&](const Point& p) { mean_x += p.unit_s / used_count; });
-    over_used([&](const Point& p) { mean_y += p.delay_s / used_count; });
-    over_used([&](const Point& p) { spread += std::pow(p.unit_s - mean_x, 2); });
-    over_used([&](const Point& p) { xy += (p.unit_s - mean_x) * (p.delay_s - mean_y); });
-    slope = xy / spread;
-    offset_s = mean_y - slope * mean_x;
-    over_used([&](const Point& p) {
-      sum_square += std::pow(p.delay_s - offset_s - slope * p.unit_s, 2);
-    });
-  }
-};
-
-/// The clock's blocks: the sample of each block that is least behind the line. 256 blocks become
-/// 128 of twice the length.
-struct ClockModel {
-  std::vector<Point> blocks;
-  std::optional<RobustLine> line;
-  std::size_t block_count = 0;  // of the line
-
-  void add(std::int64_t unit_us, Point sample) {
-    if (unit_us >= end_us_ && open_) finish();
-    while (unit_us >= end_us_) end_us_ += length_us_;
-    if (!open_ || is_faster(sample, *open_)) open_ = sample;
-  }
-
- private:
-  bool is_faster(const Point& a, const Point& b) const {
-    const double slope = line ? line->slope : 0.0;
-    return a.delay_s - slope * a.unit_s < b.delay_s - slope * b.unit_s;
-  }
-  void finish() {
-    if (blocks.size() == 256) {
-      for (std::size_t k = 0; k < 128; ++k) {
-        const Point a = blocks[2 * k], b = blocks[2 * k + 1];
-        blocks[k] = is_faster(b, a) ? b : a;
-      }
-      blocks.resize(128);
-      length_us_ *= 2;
-    }
-    blocks.push_back(*std::exchange(open_, std::nullopt));
-    if (RobustLine next(blocks); next.exists) {
-      line = next;
-      block_count = blocks.size();
-    }
-  }
-
-  std::optional<Point> open_;
-  std::int64_t length_us_ = 125'000, end_us_ = 125'000;
-};
-
-// Delays scatter by 0 to 100 µs, some are outliers to either side; clocks differ by up to 1 %. One
-// or some samples in a block, blocks without any, and more blocks than fit. Catches an error in the
-// choice of samples, of the fit or of its uncertainty.
-TEST(LinkModel, FitsTheUnitsClockByARobustLine) {
-  std::size_t rejected = 0, fit_count = 0;
-  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
-    SCOPED_TRACE(seed);
-    std::mt19937_64 random(seed);
-    std::uniform_real_distribution<double> uniform(-1.0, 1.0);
-    const double scatter_s = std::array{0.0, 4e-7, 1e-5, 1e-4}[random() % 4];
-    const double rate = 1.0 + 1e-2 * uniform(random);
-    const std::int64_t unit_first_us = 7'000'123;
-    const Nanoseconds host_first(3'000'000'000);
-    const std::int64_t step_us = std::array{2'000, 40'000, 125'000, 130'000}[random() % 4];
-    UnitClockEstimator clock;
-    ClockModel model;
-    const int count = seed % 30 == 0 ? 700 : 4 + static_cast<int>(random() % 60);
-    std::int64_t unit_us = 0;
-    for (int k = 0; k < count; ++k) {
-      double delay_s = scatter_s * uniform(random);
-      if (random() % 6 == 0) delay_s += 2e-3 * uniform(random);
-      if (random() % 6 == 0) delay_s += 4e-6 * uniform(random);
-      if (k == 0) delay_s = 0.0;  // times count from the first sample
-      const double unit_s = 1e-6 * static_cast<double>(unit_us);
-      const Nanoseconds host(std::llround(1e9 * (unit_s / rate + delay_s)));
-      clock.add_sample_times(unit_first_us + unit_us, host_first + host);
-      model.add(unit_us, {unit_s, 1e-9 * static_cast<double>(host.count()) - unit_s});
-      unit_us += step_us + (random() % 50 == 0 ? static_cast<std::int64_t>(random() % 600'000) : 0);
-      if (random() % 2 == 0) unit_us += static_cast<std::int64_t>(random() % 20'000);
-
-      const ClockFit& fit = clock.fit();
-      ASSERT_EQ(fit.valid, model.line.has_value());
-      if (!model.line) continue;
-      const RobustLine& line = *model.line;
-      const double n = line.used_count;
-      const double variance = std::max(line.sum_square / (n - 2.0), 1e-12 / 12.0);
-      ASSERT_EQ(static_cast<double>(fit.blocks_used), n);
-      ASSERT_EQ(fit.blocks_rejected, model.block_count - fit.blocks_used);
-      ASSERT_NEAR(fit.rate_error_ppm, 1e6 * (1.0 / (1.0 + line.slope) - 1.0), 1e-3);
-      ASSERT_NEAR(fit.rate_sigma_ppm,
-                  1e6 * std::sqrt(variance / line.spread) / std::pow(1.0 + line.slope, 2),
-                  1e-6 + 1e-6 * fit.rate_sigma_ppm);
-      ASSERT_NEAR(fit.residual_rms_us, 1e6 * std::sqrt(line.sum_square / n), 1e-3);
-      ASSERT_EQ(fit.unit_reference_us, unit_first_us);
-      ASSERT_NEAR(static_cast<double>((fit.host_reference - host_first).count()),
-                  1e9 * line.offset_s, 2.0);
-      rejected += fit.blocks_rejected;
-      ++fit_count;
-    }
-  }
-  EXPECT_GT(fit_count, 3'000U);
-  EXPECT_GT(rejected, fit_count);
 }
 
 // Every remedy that a refusal names makes the line fast enough, and none that does is left out.
