@@ -72,7 +72,8 @@ constexpr MessageRow kCalibrationRows[] = {
     {kIntervalAtBound, "interval-at-bound",
      "the recordings also permit values up to {reach:2} away from the bound (95 %){is_alone|, "
      "which changes no other estimate by half a standard deviation|}[, which changes {changes:, "
-     "}; the intervals of these parameters {is_profiled|include the changes|assume the value at the "
+     "}; the intervals of these parameters {is_profiled|include the changes|assume the value at "
+     "the "
      "bound}]"},
     {kChangedEstimate, "changed-estimate",
      "{parameter} by {change:2} ({deviations:2} standard deviations)"},

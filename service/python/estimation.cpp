@@ -112,8 +112,8 @@ class PythonMonitor {
   std::optional<py::error_already_set> raised_;
 };
 
-/// Runs `work` for a program's request without holding the GIL. Afterwards raises the exception of a
-/// Python callback, or TimeoutError, if there was one.
+/// Runs `work` for a program's request without holding the GIL. Afterwards raises the exception of
+/// a Python callback, or TimeoutError, if there was one.
 template <typename Work>
 auto solve(const PythonRequest& program, PythonMonitor& monitor, Work&& work) {
   try {

@@ -296,7 +296,7 @@ TEST(TableLayout, ReadsSerialMonitors) {
   EXPECT_EQ(own.header, (Names{"ms", "enc"}));
   EXPECT_EQ(own.values[0], (Values{5.0, 10.0, 15.0}));
   EXPECT_EQ(own.lines.front(), 3);
-  expect_parts(own.layout, {"times of receipt are not used"});
+  expect_parts(own.layout, {"without its times of receipt"});
   for (const char* text : {"10:11:11.900 -> enc,u\n"
                            "10:11:12.000 -> 703,1\n10:11:12.006 -> 702,0\n10:11:12.010 -> 701,1\n",
                            "10:11:11.900 -> enc u\r\n10:11:12.000 -> 703 1\r\n"

@@ -152,8 +152,8 @@ std::vector<Message> describe_parameters_at_bounds(const Mechanism& mechanism,
     const int index = estimated[static_cast<std::size_t>(i)];
     const Parameter& own = mechanism.at(index);
     const bool lower = information.at_bound[i] < 0;
-    const Message optimum = describe_optimum(mechanism, estimated, information,
-                                             release_from_bound(information, variances, i), profiled);
+    const Message optimum = describe_optimum(
+        mechanism, estimated, information, release_from_bound(information, variances, i), profiled);
     notes.push_back({MessageCode::kAtBound,
                      {{"parameter", own.name},
                       {"lower", lower},

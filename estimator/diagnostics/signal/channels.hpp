@@ -140,7 +140,8 @@ void find_initial_stops(const Mechanism& mechanism, const std::vector<double>& q
 
 /// Finds free end stops beyond all readings at which a joint may nevertheless rest: the joint rests
 /// at its furthest reading, where the stop starts. Slow impacts of low restitution cannot be
-/// distinguished from dry friction, so keep these initial values only if they improve a calibration.
+/// distinguished from dry friction, so keep these initial values only if they improve a
+/// calibration.
 void find_stops_at_rests(const Mechanism& mechanism, const std::vector<double>& quanta,
                          const std::vector<Recording>& recordings, SignalExamination& out);
 

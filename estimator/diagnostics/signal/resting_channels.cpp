@@ -43,9 +43,9 @@ ValueRange command_range(const Recording& recording, int motor) {
 
 constexpr double kRestMin = 1.0;       // [s]; most shorter ones are turning points
 constexpr double kSameReading = 0.25;  // of a quantization step
-/// Smallest duration of a short rest [s], and its smallest ratio to the time within the quantization
-/// steps before and after it. At a turning point with constant acceleration on either side, the
-/// ratio is at most 2/(√2 − 1) = 4.8.
+/// Smallest duration of a short rest [s], and its smallest ratio to the time within the
+/// quantization steps before and after it. At a turning point with constant acceleration on either
+/// side, the ratio is at most 2/(√2 − 1) = 4.8.
 constexpr double kShortRestMin = 0.1;
 constexpr double kTurningRatio = 5.0;
 /// Least share of an encoder's readings at which its rests are thinned; of the other readings for
@@ -59,7 +59,8 @@ constexpr double kKeptShare = 0.01, kEveryMin = 0.1, kEveryMax = 1.0;
 
 /// Returns the intervals in which an encoder repeats a reading, in order. Missing readings do not
 /// end an interval.
-std::vector<RestInterval> find_repetitions(const Segment& segment, int index, int sensor, double quantum) {
+std::vector<RestInterval> find_repetitions(const Segment& segment, int index, int sensor,
+                                           double quantum) {
   std::vector<RestInterval> runs;
   double repeated = 0.0;
   for (int k = 0; k < segment.sample_count(); ++k) {
@@ -107,8 +108,8 @@ int count_readings(const Recording& recording, int sensor) {
 
 /// Rejects the readings of a rest, except its first and last and those `interval` apart. Returns
 /// the number of rejected readings.
-int thin_rest(const Segment& segment, const RestInterval& rest, int recording, int sensor, double interval,
-              std::vector<RejectedReading>& rejected) {
+int thin_rest(const Segment& segment, const RestInterval& rest, int recording, int sensor,
+              double interval, std::vector<RejectedReading>& rejected) {
   int count = 0;
   double kept = segment.time(rest.first);
   for (int k = rest.first + 1; k < rest.last; ++k) {
@@ -214,9 +215,9 @@ void find_rest_intervals(const Encoder& encoder, int sensor, double quantum,
   if (!(quantum > 0.0)) return;
   std::vector<RestInterval> rests;
   for (int s = 0; s < std::ssize(recording.segments); ++s) {
-    std::ranges::move(find_segment_rests(recording.segments[static_cast<std::size_t>(s)], s, sensor,
-                                         quantum),
-                      std::back_inserter(rests));
+    std::ranges::move(
+        find_segment_rests(recording.segments[static_cast<std::size_t>(s)], s, sensor, quantum),
+        std::back_inserter(rests));
   }
   const int readings = count_readings(recording, sensor);
   remove_rare_rests(readings, rests);

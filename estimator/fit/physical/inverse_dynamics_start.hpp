@@ -31,7 +31,8 @@ void shift_states(const Mechanism& from, const Mechanism& to, ShootingInput& inp
 /// These are the given values, or those by inverse dynamics if they predict the recordings much
 /// better.
 ///
-/// @param[in,out] start  given values, replaced by the initial values of the fit. Its end stops that
+/// @param[in,out] start  given values, replaced by the initial values of the fit. Its end stops
+/// that
 ///                       no recorded motion comes near are removed (remove_distant_stops)
 /// @throws std::invalid_argument with the error and its remedy
 std::unique_ptr<ShootingFit> begin_shooting_fit(const std::vector<Recording>& recordings,

@@ -25,9 +25,6 @@ constexpr double kNegligibleShare = 1e-6;  // negligible process noise, relative
 /// simulation fit has diverged.
 constexpr double kAstrayRatio = 1.5;
 
-/// Duration of simulations with noisy controls, which cannot be predicted for long [s].
-constexpr double kNoisySimulationHorizon = 1.0;
-
 constexpr double kSmallDecrease = 1.0;  // of the whitened cost, while noise levels change
 constexpr double kNegligibleDecrease = 1e-2;
 constexpr double kStagnantDecrease = 0.1;  // smallest decrease in three steps
@@ -85,8 +82,6 @@ bool ShootingFit::is_process_noise_significant(int coordinate) const {
          joint_->noise().acceleration[coordinate] >
              kNegligibleShare / kInflatedNoiseFraction * generous;
 }
-
-bool ShootingFit::is_cancelled() const { return is_stop_requested(monitor_); }
 
 bool ShootingFit::has_ended(const ShootingHistory& history) const {
   return is_cancelled() || history.iterations >= history.iterations_most;
@@ -313,14 +308,8 @@ std::unique_ptr<ShootingProblem> ShootingFit::make_prediction_problem(const Mech
                                                                       double horizon) const {
   ShootingGrid grid = input_.grid;
   const double spacing = joint_->node_spacing(0);
-  grid.interval =
-      std::isfinite(horizon) ? std::max(1.0, std::round(horizon / spacing)) * spacing : horizon;
+  grid.interval = spacing * std::max(1.0, std::round(horizon / spacing));
   return make_problem(mechanism, joint_->noise(), grid);
-}
-
-double ShootingFit::simulation_horizon() const {
-  return input_.noise.control.size() > 0 ? kNoisySimulationHorizon
-                                         : std::numeric_limits<double>::infinity();
 }
 
 bool ShootingFit::fit_simulation() {

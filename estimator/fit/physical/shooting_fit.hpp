@@ -18,6 +18,9 @@ namespace estimator {
 /// the model is wrong. For prismatic joints, the limit is multiplied by JointUnits::scale.
 inline constexpr double kPredictableRmse = 0.5;
 
+/// Duration of simulations with noisy controls, which cannot be predicted for long [s].
+inline constexpr double kNoisySimulationHorizon = 1.0;
+
 /// Cost per reading above which a fit with inflated process noise counts as diverged. A converged
 /// fit of a wrong model has a lower cost.
 inline constexpr double kDivergedErrorRatio = 10.0;
@@ -90,7 +93,10 @@ class ShootingFit {
 
   /// Returns the duration after which the simulation restarts from the jointly estimated states
   /// [s]. It is infinite unless recorded controls have noise.
-  double simulation_horizon() const;
+  double simulation_horizon() const {
+    return input_.noise.control.size() > 0 ? kNoisySimulationHorizon
+                                           : std::numeric_limits<double>::infinity();
+  }
 
   /// Returns the problem whose motion starts at the jointly estimated states every `horizon`
   /// seconds, rounded to a multiple of the time between nodes in the first segment. Its errors are
@@ -102,7 +108,7 @@ class ShootingFit {
   std::vector<SegmentTrajectory> trajectories() const;
 
   /// Returns whether the caller has requested that the fit stops.
-  bool is_cancelled() const;
+  bool is_cancelled() const { return is_stop_requested(monitor_); }
 
  private:
   std::unique_ptr<ShootingProblem> make_relaxed_problem(const Mechanism& mechanism,

@@ -241,7 +241,8 @@ void check_inputs(const RemoteOptions& remote, const EstimationOptions& options)
 
 /// Rejects output files of a job whose end is not awaited.
 void check_detached(const RemoteOptions& remote, const ResultFiles& files) {
-  const bool has_files = !files.json.empty() || !files.plot.empty() || has_requested_rig_files(files);
+  const bool has_files =
+      !files.json.empty() || !files.plot.empty() || has_requested_rig_files(files);
   if (!remote.detach || !has_files) return;
   throw proto::InputError(
       "--detach: output files can be written only after the end of the job. Leave them out, and "

@@ -22,8 +22,9 @@ struct JobRun {
 
 /// Runs a calibration job. It reads the recordings, cuts each into segments at its gaps, and
 /// calibrates all of them jointly. If there are several recordings, it also cross-validates; a
-/// cross-validation that exceeds the time limit is left out. It writes these files durably into the job's folder: cross_validation.html and .json, table.txt,
-/// report.html, their checksums (SHA256SUMS) and finally result.json.
+/// cross-validation that exceeds the time limit is left out. It writes these files durably into the
+/// job's folder: cross_validation.html and .json, table.txt, report.html, their checksums
+/// (SHA256SUMS) and finally result.json.
 /// @return false if the job was stopped; no files are written in this case
 /// @throws proto::InputError or std::invalid_argument for invalid input, and for input that cannot
 /// be processed within the time limit; std::runtime_error if a recording is damaged or a file

@@ -12,8 +12,8 @@ namespace service {
 /// File descriptor at which a worker process writes to its pipe to the service.
 inline constexpr int kProgressDescriptor = 3;
 
-/// Longest time from a worker's time limit to its end, in which it completes an iteration and writes
-/// the result of a calibration whose cross-validation is not finished.
+/// Longest time from a worker's time limit to its end, in which it completes an iteration and
+/// writes the result of a calibration whose cross-validation is not finished.
 inline constexpr int kTimeLimitGrace_s = 60;
 
 /// Returns the size limits of the messages that a worker process sends to the service through its

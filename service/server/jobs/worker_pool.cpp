@@ -117,8 +117,7 @@ class WorkerPool::WorkerProcess : public std::enable_shared_from_this<WorkerProc
   bool complete() const { return exited_ && !pipe_.is_open(); }
 
   void report() {
-    on_ended_(
-        {done_, error_.empty() ? end_text_ : error_, processor_s_, is_time_over_ && !done_});
+    on_ended_({done_, error_.empty() ? end_text_ : error_, processor_s_, is_time_over_ && !done_});
   }
 
   std::function<void()> on_complete;
@@ -239,7 +238,8 @@ void WorkerPool::start(const std::string& job_id, const std::string& folder,
 }
 
 void WorkerPool::stop(const std::string& job_id) {
-  if (const auto found = workers_.find(job_id); found != workers_.end()) found->second->stop(SIGTERM, grace_);
+  if (const auto found = workers_.find(job_id); found != workers_.end())
+    found->second->stop(SIGTERM, grace_);
 }
 
 }  // namespace service

@@ -122,7 +122,7 @@ ReferencePendulum pendulum_rig() { return {.b = 5e-4}; }
 
 /// Calibrates readings of a swing of 5 s, and prepares a bootstrap of them.
 BootstrapInput input_of(const Eigen::VectorXd& readings, Calibration& calibration) {
-  const Mechanism mechanism = freed(pendulum_of(pendulum_rig()), {"pendulum.J_zz", "pivot.b"}, 1.2);
+  const Mechanism mechanism = freed(pendulum_of(pendulum_rig()), {"P.J_zz", "1.b"}, 1.2);
   const std::vector<Recording> recordings = {{"swing", {undriven(readings, kPeriod)}}};
   calibration = calibrate(mechanism, recordings);
   BootstrapInput input = make_bootstrap_input(mechanism, recordings, calibration, {}, 0.0);

@@ -63,8 +63,9 @@ TEST(BoundNotes, ReportChangesOfOtherEstimates) {
   EXPECT_TRUE(holds(note, "values up to 0.0021 N·m·s/rad away from the bound (95 %)") ||
               holds(note, "values up to 0.0022 N·m·s/rad away from the bound (95 %)"))
       << note;
-  EXPECT_TRUE(holds(note, "1.tau_c by -0.0017 N·m (1.7 standard deviations); the intervals of these "
-                          "parameters include the changes"))
+  EXPECT_TRUE(holds(note,
+                    "1.tau_c by -0.0017 N·m (1.7 standard deviations); the intervals of these "
+                    "parameters include the changes"))
       << note;
 }
 
@@ -72,7 +73,8 @@ TEST(BoundNotes, ReportChangesOfOtherEstimates) {
 // of others do not include their changes.
 TEST(BoundNotes, ReportThatOtherIntervalsAssumeTheBoundWithoutAProfile) {
   const std::string note = Case(0.8, -0.355).note({1});
-  EXPECT_TRUE(holds(note, "the intervals of these parameters assume the value at the bound")) << note;
+  EXPECT_TRUE(holds(note, "the intervals of these parameters assume the value at the bound"))
+      << note;
 }
 
 TEST(BoundNotes, OmitNegligibleChangesOfOtherEstimates) {

@@ -410,8 +410,8 @@ TEST(JobStore, RunsAnInterruptedJobThreeTimesAtMost) {
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_FAILED);
 }
 
-// The reply to a cancellation promises that the job does not run again, even if the service is killed
-// before the worker ends. It is therefore sent after the cancellation is on disk.
+// The reply to a cancellation promises that the job does not run again, even if the service is
+// killed before the worker ends. It is therefore sent after the cancellation is on disk.
 TEST(JobStore, NeverRunsACancelledJobAgain) {
   StoreWithData store;
   ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);

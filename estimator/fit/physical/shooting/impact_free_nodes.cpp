@@ -25,8 +25,8 @@ constexpr double kNodeShare = 0.2;  // largest shift of a node, relative to the 
 /// with 0.2 s, two with 0.1 s, and none with 0.05 s.
 constexpr double kStrikingInterval = 0.05;
 constexpr int kStrikingReadings = 10;
-/// Smallest distance of a joint from an end stop at which it is assumed not to touch the stop, whose
-/// initial position may be wrong [rad]. If impacts are recorded, the stop starts at them.
+/// Smallest distance of a joint from an end stop at which it is assumed not to touch the stop,
+/// whose initial position may be wrong [rad]. If impacts are recorded, the stop starts at them.
 constexpr double kFarFromStop = 0.3;
 
 bool comes_near_stop(const Mechanism& mechanism, const JointStop& stop,
