@@ -409,14 +409,15 @@ TEST(CsvRecording, NotesUnusualInput) {
 
 // The number ranges of streamed recordings also hold for tables, tested at both bounds.
 TEST(CsvRecording, ChecksNumbersAgainstTheTableOfRanges) {
-  const auto with = [](double Row::*field, double value) {
+  const auto with = [](double Row::*field, double value, int rows = 1) {
     return make_csv(200, [=](int k, Row& row) {
       row.u = 0.0;
-      if (k == 20) row.*field = value;
+      if (k >= 20 && k < 20 + rows) row.*field = value;
     });
   };
-  for (const double value : {1e13, -1e13, 1e308}) {
-    expect_parts(import_refusal(with(&Row::theta, value)),
+  for (const double value : {1e13, -1e13, 1e308}) {  // false readings of a few rows are left out
+    EXPECT_NO_THROW((void)import_text(with(&Row::theta, value, 5), make_format()));
+    expect_parts(import_refusal(with(&Row::theta, value, 6)),
                  {"r.csv:22:2", "column \"theta\"", "must be from -1e12 to 1e12"});
   }
   for (const double value : {1.1e6, -1.1e6}) {

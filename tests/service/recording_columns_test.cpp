@@ -130,7 +130,7 @@ TEST(RecordingKinds, OtherFilesAreRefusedWithARemedy) {
   expect_parts(refusal([&] { (void)import_recording(folder.file("run.parquet"), rig); }),
                {"run.parquet: Parquet files are not supported", "to_csv"});
   expect_parts(refusal([&] { (void)import_recording(folder.file("run.json"), rig); }),
-               {"run.json: JSON, such as a result", "--parameters"});
+               {"run.json: JSON is not a recording", "--parameters"});
   for (const char* command :
        {"info ", "init --kind pendulum --out x.textproto --from ", "export --out x.csv "}) {
     run_refused(command + folder.file("run.parquet"),
