@@ -35,19 +35,12 @@ constexpr double kHeldSpeed =
     0.15;  // [rad/s] that friction of 0.5 rad/s² takes within W; shipped rig: 0.4
 constexpr double kFrictionRestTimeMin_s = 0.1;
 
-// A joint that already moves may take up a motor's torque, so that the driven joint rests: in a
-// swing-up of the shipped rig for up to 1.63 stall limits. Such a joint comes to rest slowly. One
-// that still moved when its encoder stopped has coasted by its last speed, and the limit decreases
-// with that travel. A joint at rest takes up torque only after the driven joint has moved it.
-constexpr double kAbsorbed = 1.75;       // largest limit, in stall limits
-constexpr double kAbsorbedPerRad = 1.2;  // decrease per rad of travel at the last speed
-// Commands of alternating sign: an intact joint at rest moves by two counts in each push of half a
-// stall limit, because time_s is above sqrt(24 q / (κ command)). What exceeds it adds up.
-constexpr double kCountedBeyond = 0.5;  // stall limits
+// Joints that move may absorb a part of a motor's torque, as a vibration absorber does.
+constexpr double kAbsorbedFactor = 1.75;  // of the stall limit
 
 // A command may stop a passive joint at its turning point: a step for as long as the command then
 // stays constant, a changing command for a moment.
-constexpr double kStoppedByCommandTime_s = 0.9;
+constexpr double kStoppedByCommandTime_s = 0.75;
 constexpr double kStoppedByCommandSpeed = 0.3;  // speed before the stop [rad/s]
 constexpr double kChanging_s = 0.1;  // a command counts as changing for this long after each change
 constexpr double kSameCommand = 0.05;  // share of the stall command within which commands are equal
@@ -171,13 +164,9 @@ void EncoderMotionMonitor::update_commands(const MotionSample& sample) noexcept 
 
 void EncoderMotionMonitor::update_phase(const MotionSample& sample) noexcept {
   phase_ = sample.phase;
-  phase_since_s_ = now_s_;
   for (const std::size_t j : indices(joint_count_)) {
     JointHistory& joint = joints_[j];
-    // A hand may have stopped the joint at once. No stop is judged by motions of an earlier phase.
     joint.rest = {};
-    joint.speed = 0.0;
-    joint.next_motion = 0;
     joint.awaits_response = false;
     joint.last_push_s = now_s_ - kRest_s;
     joint.start = phase_ == MotionPhase::kDriven && bounds_[j].motion.motor >= 0
@@ -205,22 +194,17 @@ void EncoderMotionMonitor::update_motor(std::size_t j, const MotionSample& sampl
     joint.start_is_mixed = joint.start_is_mixed || u * joint.start_command < 0.0;
     joint.start_command = sign_of(u);
   }
-  if (u != 0.0 && !joint.rest.others_moved) joint.rest.others_moved = is_another_moving(j);
   if (std::abs(u) < 0.5 * motion.stall_command) joint.idle_s = now_s_;
   if (is_driven(j)) {
     joint.rest.pushed_s += since_s_;
     update_push(j, sample);
-    if (u * joint.rest.impulse < 0.0) {
-      joint.rest.earlier_pushes += std::max(joint.rest.push - kCountedBeyond * stall_reach(j), 0.0);
-      joint.rest.impulse = joint.rest.push = 0.0;
-    }
+    if (u * joint.rest.impulse < 0.0) joint.rest.impulse = 0.0;
     joint.rest.impulse += u * since_s_;
   } else {
     const double braked = std::abs(joint.rest.impulse) - motion.stall_command * since_s_;
     joint.rest.impulse = sign_of(joint.rest.impulse) * std::max(braked, 0.0);
   }
   joint.rest.reach += joint.rest.impulse * since_s_;
-  joint.rest.push += std::abs(joint.rest.impulse) * since_s_;
 }
 
 void EncoderMotionMonitor::update_encoder(std::size_t j, const MotionSample& sample) noexcept {
@@ -310,23 +294,9 @@ void EncoderMotionMonitor::start(std::size_t j, double pushed, std::int64_t coun
   for (const std::size_t k : indices(joint_count_)) {
     if (k == j) continue;
     others_rest = others_rest && !is_driven(k) &&
-                  largest_recent_speed(k, kSpanCount, 0.0) <= kStartOthersDrift * bounds_[k].scale;
+                  largest_recent_speed(k) <= kStartOthersDrift * bounds_[k].scale;
   }
   if (!others_rest || joint.start_direction == 0.0) joint.start = FirstMotionState::kDone;
-}
-
-// ∫∫u dt² of the stall limits: the stall command during the stall time.
-double EncoderMotionMonitor::stall_reach(std::size_t j) const noexcept {
-  const JointDrive& motion = bounds_[j].motion;
-  return 0.5 * motion.stall_command * motion.stall_time_s * motion.stall_time_s;
-}
-
-bool EncoderMotionMonitor::is_another_moving(std::size_t j) const noexcept {
-  bool moves = false;
-  for (const std::size_t k : indices(joint_count_)) {
-    moves = moves || (k != j && joints_[k].seen && now_s_ - joints_[k].moved_s < kRest_s);
-  }
-  return moves;
 }
 
 // At rest under a constant command u a joint moves by κ u t²/2 in t. Its encoder has not counted
@@ -337,32 +307,30 @@ bool EncoderMotionMonitor::is_another_moving(std::size_t j) const noexcept {
 void EncoderMotionMonitor::check_stall(std::size_t j) noexcept {
   const JointHistory& joint = joints_[j];
   const JointDrive& motion = bounds_[j].motion;
-  const double pushed_s = joint.rest.pushed_s;
+  double limit = 0.5 * motion.stall_command * motion.stall_time_s * motion.stall_time_s;
+  const double reach = std::abs(joint.rest.reach);
   const double coasted =
-      pushed_s * largest_recent_speed(j, kLastSpans, phase_since_s_) / bounds_[j].scale;
-  if (!(coasted <= kCoastedTravel)) {
-    fail(TripCause::kFrozenEncoder, j, pushed_s, pushed_s * kCoastedTravel / coasted);
+      joint.rest.pushed_s * largest_recent_speed(j, kLastSpans) / bounds_[j].scale;
+  if (reach <= limit && coasted <= kCoastedTravel) return;
+  if (coasted > kCoastedTravel) {
+    fail(TripCause::kFrozenEncoder, j, joint.rest.pushed_s,
+         joint.rest.pushed_s * kCoastedTravel / coasted);
   }
-  bool absorbs = false;
+  bool others_move = false;
   for (const std::size_t k : indices(joint_count_)) {
-    const bool is_free = joint.rest.others_moved.value_or(false) || bounds_[k].motion.motor >= 0;
-    absorbs = absorbs || (is_free && joints_[k].moved_s > joint.moved_s + kRest_s / 2.0);
+    others_move = others_move || joints_[k].moved_s > joint.moved_s + kRest_s / 2.0;
   }
-  const double absorbed = kAbsorbed - kAbsorbedPerRad * pushed_s * joint.speed / bounds_[j].scale;
-  const double limit = stall_reach(j) * (absorbs ? std::max(1.0, absorbed) : 1.0);
-  const double reach = joint.rest.earlier_pushes + joint.rest.push;
+  if (others_move) limit *= kAbsorbedFactor;
   if (reach <= limit) return;
-  fail(TripCause::kStall, j, std::sqrt(2.0 * reach / motion.stall_command),
-       std::sqrt(2.0 * limit / motion.stall_command));
+  fail(TripCause::kStall, j, std::sqrt(2.0 * reach / motion.stall_command), motion.stall_time_s);
 }
 
-double EncoderMotionMonitor::largest_recent_speed(std::size_t j, std::size_t span_count,
-                                                  double since_s) const noexcept {
+double EncoderMotionMonitor::largest_recent_speed(std::size_t j,
+                                                  std::size_t span_count) const noexcept {
   const JointHistory& joint = joints_[j];
   double fastest = 0.0;
   for (std::size_t k = 1; k <= std::min(span_count, joint.next_span); ++k) {
-    const SpeedInterval& span = joint.spans[(joint.next_span - k) % kSpanCount];
-    if (!(span.since_s < since_s)) fastest = std::max(fastest, span.speed);
+    fastest = std::max(fastest, joint.spans[(joint.next_span - k) % kSpanCount].speed);
   }
   return fastest;
 }
@@ -381,14 +349,15 @@ void EncoderMotionMonitor::check_sudden_stop(std::size_t j) noexcept {
 void EncoderMotionMonitor::check_frozen_passive_joint(std::size_t j) noexcept {
   const JointHistory& joint = joints_[j];
   const double scale = bounds_[j].scale;
-  const double in_phase = largest_recent_speed(j, kSpanCount, phase_since_s_);
-  if (!(joint.rest.shaken_s <= kStoppedByCommandTime_s) &&
-      !(in_phase <= kStoppedByCommandSpeed * scale)) {
+  if (joint.rest.shaken_s > kStoppedByCommandTime_s &&
+      largest_recent_speed(j) > kStoppedByCommandSpeed * scale) {
     fail(TripCause::kFrozenEncoder, j, joint.rest.shaken_s, kStoppedByCommandTime_s);
   }
+  double fastest = 0.0;  // under the present command
+  for (const SpeedInterval& span : joint.spans) {
+    if (span.since_s >= changed_s_) fastest = std::max(fastest, span.speed);
+  }
   if (joint.moved_s < changed_s_ || joint.rest.driven_s <= kFrictionRestTimeMin_s) return;
-  const double fastest =  // under the present command
-      largest_recent_speed(j, kSpanCount, std::max(changed_s_, phase_since_s_));
   if (fastest <= kHeldSpeed * scale) return;
   const double held_within = kHeldWithin * scale + bounds_[j].count_rad;
   const double longest_s = std::sqrt(16.0 * kRecent_s * held_within / fastest);
@@ -431,7 +400,7 @@ void EncoderMotionMonitor::check_direction(std::size_t j, const MotionSample& sa
   const double ahead = moved * sign_of(motion.rad_per_count) * joint.start_direction;
   double limit = kStartCounts;
   if (joint.start_drifts) limit += since_s / (JointTracker::kWindow * since_s_);
-  if (!(ahead > -limit)) {
+  if (ahead <= -limit) {
     fail(TripCause::kWrongDirection, j, -ahead * bounds_[j].count_rad,
          limit * bounds_[j].count_rad);
   }

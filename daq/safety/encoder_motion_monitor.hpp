@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "daq/safety/safety_limits.hpp"
@@ -66,11 +65,8 @@ class EncoderMotionMonitor {
     double driven_s = 0.0;  // time in which any motor drove
     double shaken_s = 0.0;  // part of that in which a command changed
     double pushed_s = 0.0;  // part of that in which the joint's own motor drove
-    double impulse = 0.0;   // ∫u dt since the command changed its sign
+    double impulse = 0.0;   // ∫u dt
     double reach = 0.0;     // ∫∫u dt²
-    double push = 0.0;      // part of reach since the command changed its sign, magnitude
-    double earlier_pushes = 0.0;         // those before, each without the share of a moving joint
-    std::optional<bool> others_moved{};  // when the joint's own motor was first commanded
   };
 
   struct JointHistory {
@@ -136,13 +132,10 @@ class EncoderMotionMonitor {
   void begin_motion(std::size_t j, double rested_s) noexcept;
   bool is_driven(std::size_t j) const noexcept;
   bool is_passive_joint(std::size_t j) const noexcept;
-  /// Returns the largest mean speed among the joint's last time intervals with motion, if they
-  /// began at `since_s` or later [rad/s].
-  double largest_recent_speed(std::size_t j, std::size_t span_count, double since_s) const noexcept;
+  /// Returns the largest mean speed among the joint's last time intervals with motion [rad/s].
+  double largest_recent_speed(std::size_t j, std::size_t span_count = kSpanCount) const noexcept;
   bool is_at_end_stop(std::size_t j, double angle_rad) const noexcept;
 
-  double stall_reach(std::size_t j) const noexcept;
-  bool is_another_moving(std::size_t j) const noexcept;
   void check_stall(std::size_t j) noexcept;
   void check_sudden_stop(std::size_t j) noexcept;
   void check_frozen_passive_joint(std::size_t j) noexcept;
@@ -157,7 +150,6 @@ class EncoderMotionMonitor {
   std::size_t joint_count_ = 0;
   MotorCommands command_{};  // in effect until the next sample
   MotionPhase phase_ = MotionPhase::kHandled;
-  double phase_since_s_ = 0.0;
   bool started_ = false;
   double now_s_ = 0.0;
   double since_s_ = 0.0;
