@@ -56,7 +56,7 @@ void BM_BootstrapDraws(benchmark::State& state) {
   using namespace estimator;
   const test_support::ReferencePendulum rig{.b = 5e-4};
   const Mechanism mechanism =
-      test_support::freed(test_support::pendulum_of(rig), {"pendulum.J_zz", "pivot.b"}, 1.2);
+      test_support::freed(test_support::pendulum_of(rig), {"P.J_zz", "1.b"}, 1.2);
   const std::vector<Recording> recordings = {
       test_support::swing(rig, "swing", 1.2, 1000, 5e-3, 1e-3, 3)};
   const Calibration calibration = calibrate(mechanism, recordings);
