@@ -40,7 +40,7 @@ constexpr double kAbsorbedFactor = 1.75;  // of the stall limit
 
 // A command may stop a passive joint at its turning point: a step for as long as the command then
 // stays constant, a changing command for a moment.
-constexpr double kStoppedByCommandTime_s = 0.75;
+constexpr double kStoppedByCommandTime_s = 0.9;  // a replay held it for 0.751 s
 constexpr double kStoppedByCommandSpeed = 0.3;  // speed before the stop [rad/s]
 constexpr double kChanging_s = 0.1;  // a command counts as changing for this long after each change
 constexpr double kSameCommand = 0.05;  // share of the stall command within which commands are equal

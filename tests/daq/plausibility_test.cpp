@@ -224,7 +224,7 @@ TEST_F(Motion, SilenceLastsLongerWhileTheCommandChanges) {
   const int at = until_trip(3000, [&](int k) {
     return step(k, counts_at(0.5 * kTick_s * std::min(k, 1000)), 1.0 + 0.2 * (k / 20 % 2));
   });
-  EXPECT_NEAR(at, 1750, 20);
+  EXPECT_NEAR(at, 1900, 20);
   EXPECT_EQ(trip_.cause, TripCause::kFrozenEncoder);
 }
 
