@@ -5,7 +5,7 @@
 - A number with a decimal point or an exponent matches within TOLERANCE, or within the tolerance
   of the block (```text within 20 %). Two whole numbers match if they are equal.
 - An estimate matches within four of its standard deviations, which follow it: "4.2 ± 0.1", or
-  "4.2  0.1" in a table with "±" in its heading. A standard deviation matches within a factor of 3,
+  "4.2  0.1" in a table with "±" in its heading. A standard deviation matches within a factor of 4,
   a bound of the estimate's interval, "4.0 … 4.4", within 12 standard deviations.
 """
 
@@ -74,7 +74,7 @@ def matches_line(expected, actual, tolerance, below_heading=False):
             deviation = max(float(numbers[i + 1]), float(values[i + 1]))
             matches = abs(float(value) - float(number)) <= 4 * deviation
         elif i - 1 in pairs:
-            matches = float(number) / 3 <= float(value) <= float(number) * 3
+            matches = float(number) / 4 <= float(value) <= float(number) * 4
         elif pairs and i in ends:
             matches = abs(float(value) - float(number)) <= 12 * deviation
         else:

@@ -143,7 +143,8 @@ TEST(JobOptions, OverwriteAnExistingFileOnlyIfForced) {
   const std::string fetch = "sessions run --fetch " + path + at(service);
   expect_parts(refused(fetch, 1), {path, "exists", "--force"});
   EXPECT_EQ(contents_of(path), "mine");
-  run_successfully(fetch + "--force");
+  // The recording of a closed session is stored after a moment.
+  ASSERT_TRUE(eventually([&] { return run_rigcal(fetch + "--force").exit_code == 0; }, 60.0));
   run_successfully("info " + path);
 }
 
