@@ -207,7 +207,10 @@ ExitCode check_commission(const CommissionOptions& options, std::ostream& out) {
   const auto session = connect_to_unit(rig, out);
   if (!session.ok()) return fail(session.error().detail);
   const CommissionState state = commission_state(rig, session.value()->unit->facts());
-  if (state == CommissionState::kCurrent) return ExitCode::kDone;
+  if (state == CommissionState::kCurrent) {
+    out << rig.path << ": commissioned with this unit on " << rig.commissioned->date << '\n';
+    return ExitCode::kDone;
+  }
   fail(describe_commission_state(state, rig) + "; " + commission_remedy(rig));
   return ExitCode::kNotCommissioned;
 }

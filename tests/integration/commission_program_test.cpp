@@ -62,6 +62,12 @@ class CommissionProgram : public DaqProcess {
     });
   }
 
+  void start_check() {
+    std::vector<std::string> check = command();
+    check.emplace_back("--check");
+    daq_.emplace(check, path("daq.txt"));
+  }
+
   void execute_hand_command(const std::string& line) const { put(hand_, line); }
   void answer(const std::string& line = "") const {
     put(terminal_ >= 0 ? terminal_ : answers_, line);
@@ -160,6 +166,10 @@ TEST_F(CommissionProgram, LetsARigRunAtFullRange) {
   EXPECT_TRUE(std::filesystem::exists(path("rig.textproto.before-commission")));
   EXPECT_TRUE(std::filesystem::exists(path("rig.textproto.commissioned.json")));
 
+  start_check();
+  EXPECT_EQ(daq_exit_code(), 0) << daq_->output();
+  expect_parts(daq_->output(), {"rig.textproto: commissioned with this unit on 20"});
+
   start_run("large.textproto");
   EXPECT_EQ(daq_exit_code(), 0) << daq_->output();
   expect_absent(daq_->output(), {"commissioned"});
@@ -171,6 +181,9 @@ TEST_F(CommissionProgram, LetsARigRunAtFullRange) {
   start_run("large.textproto");
   EXPECT_EQ(daq_exit_code(), 4) << daq_->output();
   expect_parts(daq_->output(), {"was loosened from 900 to 901 since it was commissioned on "});
+  start_check();
+  EXPECT_EQ(daq_exit_code(), 4) << daq_->output();
+  expect_absent(daq_->output(), {"commissioned with this unit"});
   start_run("large.textproto", {"--not-commissioned"});
   EXPECT_EQ(daq_exit_code(), 0) << daq_->output();
   expect_parts(daq_->output(), {"note: "});
