@@ -272,9 +272,7 @@ void Supervisor::record_phase_change(const LoopRecord& record) {
   if (record.phase == phase_ && sample_counts_.recorded > 0) return;
   phase_ = record.phase;
   const std::string prompt = operator_prompt(record);
-  if (phase_ == RunPhase::kTripped && UnitReportMonitor::is_output_off(record.sample)) {
-    reported_output_ = OutputState::kOff;
-  }
+  if (is_first_report_of_output_off(record)) reported_output_ = OutputState::kOff;
   say_(prompt);
   publish(proto::Event{.timestamp_s = record.observation.time_s,
                        .kind = proto::EventKind::kScenario,
@@ -283,10 +281,14 @@ void Supervisor::record_phase_change(const LoopRecord& record) {
                        .sequence = record.sample.sequence});
 }
 
+// After the unit was lost, report_output_state reports that it responds again.
+bool Supervisor::is_first_report_of_output_off(const LoopRecord& record) const {
+  return record.phase == RunPhase::kTripped && reported_output_ != OutputState::kUnconfirmed &&
+         UnitReportMonitor::is_output_off(record.sample);
+}
+
 std::string Supervisor::operator_prompt(const LoopRecord& record) const {
-  if (record.phase == RunPhase::kTripped && UnitReportMonitor::is_output_off(record.sample)) {
-    return "Tripped: the output is off.";
-  }
+  if (is_first_report_of_output_off(record)) return "Tripped: the output is off.";
   const std::optional<HeldJoint> held = loop_.held_joint();
   if (record.phase != RunPhase::kWaitingForHold || !held) return text_of(record.phase).prompt;
   return "Hold joint \"" + limits_.joint[held->joint].joint + "\" at " +

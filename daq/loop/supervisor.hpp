@@ -79,6 +79,7 @@ class Supervisor {
   void count_missing_samples(const LoopRecord& record);
   void record_gap(std::uint64_t first, std::uint64_t count, proto::GapCause cause);
   void record_phase_change(const LoopRecord& record);
+  bool is_first_report_of_output_off(const LoopRecord& record) const;
   std::string operator_prompt(const LoopRecord& record) const;
   void record_trip();
   void report_output_state();
