@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <span>
 
 #include "daq/safety/safety_limits.hpp"
@@ -45,6 +47,11 @@ class EncoderMotionMonitor {
   bool may_creep() const noexcept;
 
  private:
+  // At the edge between two counts an encoder alternates by one, with a broken channel forever. So
+  // only two counts from the last position are motion.
+  static constexpr std::int64_t kMoveCounts = 2;
+  static constexpr double kRest_s = 0.2;       // without motion, until a joint is at rest
+  static constexpr double kRecent_s = 0.3125;  // a speed of this age predicts a turning point
   static constexpr std::size_t kSpanCount = 5;
   static constexpr std::size_t kMoveHistory = 3;
   enum class FirstMotionState : std::uint8_t { kWaiting, kMoving, kDone };
@@ -60,21 +67,31 @@ class EncoderMotionMonitor {
     double speed = 0.0;  // mean, magnitude [rad/s]
   };
 
+  /// Motion that pushes of a motor would cause without friction and load, divided by κ.
+  struct FreeMotion {
+    double impulse = 0.0;  // ∫u dt
+    double reach = 0.0;    // ∫∫u dt²
+  };
+
   /// Durations and integrals of the motor commands since a joint's last motion.
   struct DriveSinceMotion {
     double driven_s = 0.0;  // time in which any motor drove
     double shaken_s = 0.0;  // part of that in which a command changed
     double pushed_s = 0.0;  // part of that in which the joint's own motor drove
-    double impulse = 0.0;   // ∫u dt
-    double reach = 0.0;     // ∫∫u dt²
+    FreeMotion total;
+    FreeMotion push;                  // since the command last changed its sign, from rest
+    double earlier_pushes = 0.0;      // sum of the reaches before, less what may not be counted
+    std::optional<bool> rig_moved{};  // any joint, when the own motor was first commanded
   };
 
   struct JointHistory {
     bool seen = false;
-    double first_s = 0.0;        // time of the first reading
-    std::int64_t reference = 0;  // counts at the last motion
-    double moved_s = 0.0;        // time of the last motion
-    double speed = 0.0;          // magnitude, over the last motions [rad/s]
+    double first_s = 0.0;                                           // time of the first reading
+    std::int64_t reference = 0;                                     // counts at the last motion
+    double moved_s = 0.0;                                           // time of the last motion
+    std::int64_t rest_counts = 0;                                   // counts at its last rest
+    double left_rest_s = -std::numeric_limits<double>::infinity();  // end of that rest
+    double speed = 0.0;  // magnitude, over the last motions [rad/s]
     std::array<CountChange, kMoveHistory> motions{};
     std::size_t next_motion = 0;
     DriveSinceMotion rest;
@@ -122,9 +139,14 @@ class EncoderMotionMonitor {
     double counts_per_turn;
   };
 
+  static double sign_of(double value) noexcept {
+    return value < 0.0 ? -1.0 : value > 0.0 ? 1.0 : 0.0;
+  }
+
   void update_commands(const MotionSample& sample) noexcept;
   void update_phase(const MotionSample& sample) noexcept;
   void update_motor(std::size_t j, const MotionSample& sample) noexcept;
+  void update_rig_motion(std::size_t j) noexcept;
   void update_encoder(std::size_t j, const MotionSample& sample) noexcept;
   void update_push(std::size_t j, const MotionSample& sample) noexcept;
   void store_push_start(std::size_t j, const JointState& state) noexcept;
@@ -132,10 +154,14 @@ class EncoderMotionMonitor {
   void begin_motion(std::size_t j, double rested_s) noexcept;
   bool is_driven(std::size_t j) const noexcept;
   bool is_passive_joint(std::size_t j) const noexcept;
-  /// Returns the largest mean speed among the joint's last time intervals with motion [rad/s].
-  double largest_recent_speed(std::size_t j, std::size_t span_count = kSpanCount) const noexcept;
+  /// Returns the largest mean speed among the joint's last time intervals with motion, if they
+  /// began at `since_s` or later [rad/s].
+  double largest_recent_speed(std::size_t j, std::size_t span_count, double since_s) const noexcept;
+  /// Returns ∫∫u dt² of the stall limits: the stall command during the stall time.
+  double stall_reach(std::size_t j) const noexcept;
   bool is_at_end_stop(std::size_t j, double angle_rad) const noexcept;
 
+  void check_late_start(std::size_t j) noexcept;
   void check_stall(std::size_t j) noexcept;
   void check_sudden_stop(std::size_t j) noexcept;
   void check_frozen_passive_joint(std::size_t j) noexcept;
@@ -150,6 +176,7 @@ class EncoderMotionMonitor {
   std::size_t joint_count_ = 0;
   MotorCommands command_{};  // in effect until the next sample
   MotionPhase phase_ = MotionPhase::kHandled;
+  double phase_since_s_ = 0.0;
   bool started_ = false;
   double now_s_ = 0.0;
   double since_s_ = 0.0;

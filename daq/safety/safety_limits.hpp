@@ -86,6 +86,7 @@ enum class TripCause : std::uint8_t {
   kStall,             ///< no counts although the joint's motor drives
   kFrozenEncoder,     ///< counts stopped in the middle of a motion
   kNoResponse,        ///< no counts of a passive joint although a driven one moves
+  kLateEncoder,       ///< no counts of a driven joint although it set a passive one in motion
   kWrongDirection,    ///< a driven joint moves against its motor
   kCreep,             ///< counts drift before anything is driven
   kGrowingSwings,     ///< growing swings without drive

@@ -4,8 +4,11 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <numbers>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -14,7 +17,7 @@
 #include "tests/support/seeded_runs.hpp"
 
 // A seeded campaign in virtual time: a unit, a line or a host that misleads, alone or two at once,
-// under every open-loop excitation. The plant is the judge: its arm leaves the limits of the rig by
+// under every kind of excitation. The plant is the judge: its arm leaves the limits of the rig by
 // no more than the bound derived below. Ten thousand runs:
 //
 //   daq_campaign_tests --gtest_filter='*LieCampaign*' --runs=10000
@@ -33,9 +36,18 @@ constexpr double kCommandMax = 10.0;
 //
 // Encoders that freeze: an arm faster than 3 sqrt(200 rad/s^2 x 1.53 mrad) = 1.66 rad/s trips after
 // 0.1 rad. A slower one trips when it has coasted 0.45 rad during the pushes of its motor. Chirps
-// are above the stall command for two thirds of the time or more. The pushes themselves move it by
-// kPushBound more.
-constexpr double kPushBound = 0.3;
+// are above the stall command for two thirds of the time or more.
+//
+// The pushes themselves move it by kPushBound more. A stall limit is 0.5 V (0.65 s)^2/2 = 0.106 V
+// s^2. One volt accelerates the arm by 1.05 rad/s^2 if the pendulum follows it rigidly, by 1.81
+// rad/s^2 if the pendulum swings freely. From rest, one stall limit moves the arm by at most 0.19
+// rad. While the rig moves, up to 1.85 stall limits are allowed: 0.21 rad if the pendulum follows,
+// 0.35 rad if it swings freely. It does so in a part of such a push only: 0.22 rad is the largest
+// motion in 10 000 runs in which only encoders froze.
+constexpr double kPushBound = 0.25;
+// Multisines are below the stall command half of the time, and in a swing-up the pendulum moves the
+// arm too. The largest motion in those runs is 0.6 rad.
+constexpr double kUnsteadyPushBound = 3.0 * kPushBound;
 constexpr double kFreezeBound = 1.5 * 0.45 + kPushBound;
 // Anything else leaves the angle true but late: by the staleness (15 ms), a sample (1 ms), the
 // command's time to live (20 ms) and a tick. The fastest arm of the campaign has 12 rad/s.
@@ -59,12 +71,16 @@ enum class Kind {
   kGrowingDelay,
   kClock,  // the unit's clock changes its rate
   kClockJump,
-  kInvalid,        // an encoder is reported invalid
-  kHostPause,      // the loop's thread does not run
-  kDiskHang,       // nothing is stored any more
-  kSupervisorHang  // nobody empties the ring of records
+  kInvalid,         // an encoder is reported invalid
+  kHostPause,       // the loop's thread does not run
+  kDiskHang,        // nothing is stored any more
+  kSupervisorHang,  // nobody empties the ring of records
+  kSaturated,       // a counter does not count beyond a value
+  kCoarse,          // a counter has lost its lowest bits
+  kRepeated,        // one encoder is read in every second sample
+  kLag              // one encoder is older than the rest of its sample
 };
-constexpr int kKinds = 21;
+constexpr int kKinds = 25;
 
 struct Lies {
   std::vector<std::function<void(sample_report&)>> samples;
@@ -84,13 +100,15 @@ class LieRun {
   double off_after_s() const { return off_s_ - tripped_s_; }
   /// Returns by how far the frozen arm moved beyond the travel at its last good speeds [rad].
   double pushed() const { return pushed_rad_; }
+  bool pushes_steadily() const { return pushes_steadily_; }
 
   void run() {
-    kinds_[0] = static_cast<Kind>(random_() % kKinds);
-    // A second lie may make a wrong wiring consistent.
+    // Frozen encoders let the arm move farthest.
+    kinds_[0] = uniform() < 0.25 ? Kind::kFrozen : static_cast<Kind>(random_() % kKinds);
+    // A second lie may make a wrong wiring consistent, unless it is a frozen encoder.
     if (uniform() < 0.2 && kinds_[0] != Kind::kWiring) {
       kinds_[1] = static_cast<Kind>(random_() % kKinds);
-      if (kinds_[1] == Kind::kWiring) kinds_[1] = Kind::kNone;
+      if (kinds_[1] == Kind::kWiring && kinds_[0] != Kind::kFrozen) kinds_[1] = Kind::kNone;
     }
     SafetyLimits limits = furuta_limits();
     limits.motor[0].command_max = kCommandMax;
@@ -154,13 +172,34 @@ class LieRun {
   // Commands above the stall command: below it nothing is promised of a frozen encoder.
   Scenario excitation() {
     const double u = sign() * between(0.6, 4.0);
-    switch (random_() % 4) {
+    // Multisines start too slowly for the check of the first motion, which would find a wrong
+    // wiring.
+    switch (random_() % (has(Kind::kWiring) ? 3 : 6)) {
       case 0:
         return {"pulse", Pulse{u, 0.05, 3.0}, 60.0};
       case 1:
         // From 1 V on, a sine is above the stall command of 0.5 V for two thirds of the time.
         return {"chirp", Chirp{std::copysign(std::max(std::abs(u), 1.0), u), 0.3, 3.0, 0.0, 6.0},
                 60.0};
+      case 2:
+        pushes_steadily_ = false;
+        return {"swing-up",
+                SwingUp({.pendulum = 1,
+                         .energy_gain = -std::abs(u),
+                         .command_max = 6.0,
+                         .natural_frequency_Hz = 1.49,
+                         .kick_command = 4.0,
+                         .kick_time_s = 0.1}),
+                60.0};
+      case 3: {
+        pushes_steadily_ = false;
+        Multisine sum{.ramp_s = 0.5, .duration_s = 60.0};
+        for (const double frequency_Hz : {0.2, 0.5, 0.7, 1.1, 1.7, 2.3, 2.9, 4.1}) {
+          sum.tones.push_back(
+              {frequency_Hz, 0.5 + 0.2 * std::abs(u), between(0.0, 2.0 * std::numbers::pi)});
+        }
+        return {"multisine", sum, 60.0};
+      }
       default:
         return {"step", Step{u, 0.05}, 60.0};
     }
@@ -224,6 +263,34 @@ class LieRun {
               r.encoder_counts[k] = (*held)[k] + (alternates ? count % 2 : 0);
             }
           }
+        });
+        break;
+      }
+      case Kind::kSaturated: {
+        const std::size_t k = random_() % 2;
+        const double side = sign();
+        samples.emplace_back([=, most = std::optional<std::int32_t>{}](auto& r) mutable {
+          if (!most) most = r.encoder_counts[k];
+          if (side * (r.encoder_counts[k] - *most) > 0.0) r.encoder_counts[k] = *most;
+        });
+        break;
+      }
+      case Kind::kCoarse: {
+        const std::size_t k = random_() % 2;
+        const auto lost = static_cast<std::int32_t>(2U << random_() % 4);
+        samples.emplace_back(
+            [=](auto& r) { r.encoder_counts[k] -= r.encoder_counts[k] & (lost - 1); });
+        break;
+      }
+      case Kind::kRepeated:
+      case Kind::kLag: {
+        const std::size_t k = random_() % 2;
+        const std::size_t lag = 1 + random_() % 15;
+        samples.emplace_back([=, read = std::deque<std::int32_t>{}](auto& r) mutable {
+          read.push_back(r.encoder_counts[k]);
+          if (kind == Kind::kLag && read.size() > lag + 1) read.pop_front();
+          if (kind == Kind::kRepeated && read.size() > 2) read.erase(read.begin(), read.end() - 1);
+          r.encoder_counts[k] = read.front();
         });
         break;
       }
@@ -335,6 +402,7 @@ class LieRun {
   std::unique_ptr<SimulatedRig> rig_;
   int from_tick_ = 0;
   bool disk_hangs_ = false;
+  bool pushes_steadily_ = true;
   bool was_driven_ = false;
   double farthest_ = 0.0;
   bool arm_is_frozen_ = false;
@@ -361,12 +429,13 @@ TEST_P(LieCampaign, KeepsTheArmWithinItsLimitsAndABound) {
     LieRun run(seed);
     run.run();
     SCOPED_TRACE(::testing::Message() << "seed " << seed << ", " << run.text());
-    const bool freezes = run.has(Kind::kFrozen) || run.has(Kind::kFrozenAWhile);
+    const bool freezes =
+        run.has(Kind::kFrozen) || run.has(Kind::kFrozenAWhile) || run.has(Kind::kSaturated);
     if (!run.has(Kind::kIgnoredTrip)) {
       EXPECT_LE(run.farthest(), kAngleMax + (freezes ? kFreezeBound : 0.0) + kDelayBound)
           << (run.trip() ? describe_trip(*run.trip(), furuta_limits()) : "no trip");
       if (run.first() == Kind::kFrozen && run.has(Kind::kNone)) {
-        EXPECT_LE(run.pushed(), kPushBound);
+        EXPECT_LE(run.pushed(), run.pushes_steadily() ? kPushBound : kUnsteadyPushBound);
       }
       EXPECT_EQ(run.rig().sim_unit().output_V(), 0.0);
       auto& most = farthest[static_cast<std::size_t>(run.first())];

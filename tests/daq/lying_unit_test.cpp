@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <functional>
 #include <random>
 #include <string>
@@ -113,7 +114,7 @@ TEST_F(Lie, FrozenEncodersAreFoundBeforeTheArmHasMovedAQuarterRadian) {
       };
     });
     ASSERT_TRUE(cause() == TripCause::kStall || cause() == TripCause::kFrozenEncoder ||
-                cause() == TripCause::kNoResponse)
+                cause() == TripCause::kNoResponse || cause() == TripCause::kLateEncoder)
         << describe_trip(rig_->loop().trip() ? *rig_->loop().trip() : Trip{}, watched_limits());
     EXPECT_LT(std::abs(arm_at_trip_rad_ - arm - speed * (tripped_at_s_ - frozen_s)), 0.25);
     rig_->finish();
@@ -316,6 +317,28 @@ TEST_F(Lie, EncodersThatAreWiredWrongly) {
   }
 }
 
+// A sixteenth of the counts, or counts of one encoder that are old: the pendulum moves first.
+TEST_F(Lie, AnEncoderThatCountsTooLittleOrTooLate) {
+  const std::function<void(sample_report&)> too_little = [](sample_report& report) {
+    report.encoder_counts[0] /= 16;
+  };
+  for (const double u : {1.0, -3.0}) {
+    for (const std::size_t lag_ms : {0U, 100U, 250U}) {
+      SCOPED_TRACE(::testing::Message() << u << " V, " << lag_ms << " ms");
+      start_again(u);
+      std::deque<std::int32_t> read;
+      rig_->line().on_sample = lag_ms == 0 ? too_little : [&](sample_report& report) {
+        read.push_back(report.encoder_counts[0]);
+        if (read.size() > lag_ms) read.pop_front();
+        report.encoder_counts[0] = read.front();
+      };
+      run([](SimulatedRig&, int) {});
+      EXPECT_EQ(cause(), TripCause::kLateEncoder);
+      EXPECT_LT(std::abs(arm_at_trip_rad_), 0.05);
+    }
+  }
+}
+
 // Drifting counts are found before anything is driven.
 TEST_F(Lie, CountsThatDrift) {
   for (const double counts_per_s : {20.0, -100.0, 1000.0}) {
@@ -373,17 +396,28 @@ TEST_F(Lie, AUnitThatIgnoresTheTripIsReportedUntilItObeys) {
   EXPECT_NEAR(rig_->supervisor().time_s() - rig_->loop().trip()->time_s, 3.2, 0.05);
 }
 
-// Without samples nothing is claimed about the output.
+// Without samples nothing is claimed about the output, whether or not it was driven. If the unit
+// responds again, its samples show that the output is off.
 TEST_F(Lie, AMissingUnitIsNotReportedAsOff) {
-  rig_->run(
-      [&](SimulatedRig& r, int tick) {
-        if (tick == 900) r.simulation().to_host().set_faults({.frame_lost = 1.0});
-      },
-      8000);
-  ASSERT_EQ(cause(), TripCause::kLinkLost);
-  EXPECT_EQ(rig_->loop().output_state(), OutputState::kUnconfirmed);
-  EXPECT_EQ(said("the output is off"), "");
-  EXPECT_NE(said("could not be confirmed").find("time to live of 20 ms"), std::string::npos);
+  for (const auto& [lost_at, returns] :
+       {std::pair(900, false), std::pair(300, false), std::pair(900, true), std::pair(300, true)}) {
+    SCOPED_TRACE(::testing::Message() << lost_at << ' ' << returns);
+    start_again(1.0);
+    rig_->run(
+        [&, from = lost_at, ends = returns](SimulatedRig& r, int tick) {
+          if (tick == from) r.simulation().to_host().set_faults({.frame_lost = 1.0});
+          if (tick == from + 60 && ends) r.simulation().to_host().set_faults({});
+        },
+        8000);
+    rig_->poll();
+    ASSERT_EQ(cause(), TripCause::kLinkLost);
+    EXPECT_EQ(rig_->loop().output_state(), returns ? OutputState::kOff : OutputState::kUnconfirmed);
+    EXPECT_EQ(said("Tripped: the output is off"), "");
+    EXPECT_NE(said("could not be confirmed").find("time to live of 20 ms"), std::string::npos);
+    const std::string last = "The unit reports that its output is off.";
+    EXPECT_EQ(said("the output is off") + said("its output is off"), returns ? last : "");
+    EXPECT_EQ(rig_->said().back() == last, returns);
+  }
 }
 
 // The sample with the unit's own trip also shows its output off.

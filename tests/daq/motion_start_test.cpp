@@ -24,8 +24,8 @@ TEST_F(Motion, FirstMotionFollowsTheMotor) {
           limits_.motion[0].rad_per_count = sign * kCount_rad;
           begin(u);
           const double direction = gain * sign * (u > 0 ? 1 : -1) * (follows ? 1 : -1);
-          const int at = until_trip(
-              60, [&](int k) { return step(std::llround(direction * k / 5), 3 * k, u); });
+          const int at =
+              until_trip(60, [&](int k) { return step(std::llround(direction * k / 5), k, u); });
           EXPECT_EQ(at > 0, !follows) << gain << ' ' << sign << ' ' << u;
           if (follows) continue;
           EXPECT_EQ(trip_.cause, TripCause::kWrongDirection);
@@ -42,7 +42,7 @@ TEST_F(Motion, FirstMotionIsJudgedOnceAndByFourCounts) {
   EXPECT_EQ(until_trip(300,
                        [&](int k) {
                          const int back = k < 10 ? 3 * k / 9 : 3;
-                         return step(k < 20 ? -back : k < 90 ? k - 20 : 160 - k, 5 * k, 2.0);
+                         return step(k < 20 ? -back : k < 90 ? k - 20 : 160 - k, 2 * k, 2.0);
                        }),
             -1);
 }
@@ -69,7 +69,7 @@ TEST_F(Motion, FirstMotionIsJudgedOfAnArmThatDrifts) {
       step(counts_at(drifted(1000)), 0, 2.0);
       const int at = until_trip(600, [&](int k) {
         const double pushed = 0.5 * 3.6 * kTick_s * kTick_s * k * k * (follows ? 1 : -1);
-        return step(counts_at(drifted(1000 + k) + pushed), 3 * k, 2.0);
+        return step(counts_at(drifted(1000 + k) + pushed), k / 2, 2.0);
       });
       EXPECT_EQ(at > 0, !follows) << drift;
       EXPECT_LT(at, 150);
@@ -278,6 +278,21 @@ TEST_F(Motion, TripsOnNaN) {
   begin(1.0);
   now_.time_s = kNaN;
   EXPECT_NE(step(0, 0, 1.0).cause, TripCause::kNone);
+}
+
+// A count of unknown size gives no speed: neither that of the first motion, which may go either way,
+// nor the travel since the last one, although the joint never stops.
+TEST_F(Motion, TripsOnASpeedThatIsNoNumber) {
+  limits_.motion[0].rad_per_count = kNaN;
+  limits_.motion[1].is_unaffected = true;
+  for (const bool others_move : {false, true}) {
+    checks_ = EncoderMotionMonitor(limits_);
+    const auto pendulum = [&](int k) { return others_move ? k : 0; };
+    for (int k = -1000; k < 0; ++k) step(0, pendulum(k), 0.0, MotionPhase::kWatched);
+    const int at = until_trip(150, [&](int k) { return step(k / 40, pendulum(k), 0.6); });
+    EXPECT_EQ(trip_.cause, others_move ? TripCause::kFrozenEncoder : TripCause::kWrongDirection);
+    EXPECT_NEAR(at, others_move ? 126 : 80, 2);  // the second interval of 62.5 ms has two counts
+  }
 }
 
 // An operator's hands may cause any motion. Missing readings are neither motion nor rest.
