@@ -280,8 +280,8 @@ TEST_F(Motion, TripsOnNaN) {
   EXPECT_NE(step(0, 0, 1.0).cause, TripCause::kNone);
 }
 
-// A count of unknown size gives no speed: neither that of the first motion, which may go either way,
-// nor the travel since the last one, although the joint never stops.
+// A count of unknown size gives no speed: neither that of the first motion, which may go either
+// way, nor the travel since the last one, although the joint never stops.
 TEST_F(Motion, TripsOnASpeedThatIsNoNumber) {
   limits_.motion[0].rad_per_count = kNaN;
   limits_.motion[1].is_unaffected = true;
