@@ -145,6 +145,9 @@ void EncoderMotionMonitor::check_frozen_passive_joint(std::size_t j) noexcept {
   fail(TripCause::kFrozenEncoder, j, joint.rest.driven_s, longest_s);
 }
 
+// A motor that starts to push accelerates its joint, and all joints attached to it. A passive joint
+// that hardly moves has a frozen encoder or a clamp, or the motor does not affect it. The earlier
+// motion of the driven joint is subtracted; its speed is known to a count in the tracker's window.
 void EncoderMotionMonitor::check_response(std::size_t j, const MotionSample& sample) noexcept {
   JointHistory& joint = joints_[j];
   if (!joint.awaits_response) return;
@@ -165,6 +168,7 @@ void EncoderMotionMonitor::check_response(std::size_t j, const MotionSample& sam
   }
 }
 
+// A joint at rest must start in the direction in which its motor pushes it.
 void EncoderMotionMonitor::check_direction(std::size_t j, const MotionSample& sample) noexcept {
   JointHistory& joint = joints_[j];
   if (joint.start != FirstMotionState::kMoving) return;
@@ -187,6 +191,8 @@ void EncoderMotionMonitor::check_direction(std::size_t j, const MotionSample& sa
   if (turned || judged || since_s > kStartMax_s) joint.start = FirstMotionState::kDone;
 }
 
+// Detects counts that drift at a constant rate although nothing is driven. A swing is not as steady
+// for that long, unless its period is above 4 s.
 void EncoderMotionMonitor::check_creep(std::size_t j, const MotionSample& sample) noexcept {
   JointHistory& joint = joints_[j];
   const double span_s = now_s_ - joint.creep_s;

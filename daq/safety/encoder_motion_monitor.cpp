@@ -88,6 +88,7 @@ Trip EncoderMotionMonitor::add(const MotionSample& sample) noexcept {
   return found_;
 }
 
+// Commands that differ by less than kSameCommand of the stall command count as unchanged.
 void EncoderMotionMonitor::update_commands(const MotionSample& sample) noexcept {
   const std::size_t motors = std::min(sample.command.size(), command_.size());
   std::copy_n(sample.command.begin(), motors, command_.begin());
@@ -217,6 +218,7 @@ void EncoderMotionMonitor::update_encoder(std::size_t j, const MotionSample& sam
   joint.rest = {};
 }
 
+// Called while the motor drives. A push starts if there was none for kRest_s.
 void EncoderMotionMonitor::update_push(std::size_t j, const MotionSample& sample) noexcept {
   JointHistory& joint = joints_[j];
   if (now_s_ - joint.last_push_s >= kRest_s && phase_ == MotionPhase::kDriven) {
@@ -246,6 +248,7 @@ void EncoderMotionMonitor::store_push_start(std::size_t j, const JointState& sta
   joints_[j].pushed_speed = state.speed_rad_per_s;
 }
 
+// Called when the joint moves after a rest; its stored state is still that of the rest.
 void EncoderMotionMonitor::begin_motion(std::size_t j, double rested_s) noexcept {
   JointHistory& joint = joints_[j];
   if (rested_s >= kRecent_s) joint.spans = {};
@@ -255,6 +258,8 @@ void EncoderMotionMonitor::begin_motion(std::size_t j, double rested_s) noexcept
         joint.reference, 0.0);
 }
 
+// First motion of a run by a motor. It is checked only if other joints rest and are not driven,
+// because they would push this joint too. While its direction is unknown, it waits for a push.
 void EncoderMotionMonitor::start(std::size_t j, double pushed, std::int64_t counts,
                                  double drift) noexcept {
   JointHistory& joint = joints_[j];
