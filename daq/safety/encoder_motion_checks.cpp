@@ -102,13 +102,16 @@ void EncoderMotionMonitor::check_stall(std::size_t j) noexcept {
 }
 
 // A motor sets its own joint in motion, and by it the joints attached to it. If such a joint leaves
-// its rest first, the encoder of the motor's joint is frozen, delayed or counts too little.
+// its rest first while the motor drives, the encoder of the motor's joint is frozen, delayed or
+// counts too little.
 void EncoderMotionMonitor::check_late_start(std::size_t j) noexcept {
-  if (joints_[j].rest.rig_moved.value_or(true)) return;
+  const DriveSinceMotion& rest = joints_[j].rest;
+  if (rest.rig_moved.value_or(true)) return;
+  const double within_s = std::min(kLateWithin_s, rest.pushed_s);
   const double own = kMoveCounts * bounds_[j].count_rad / bounds_[j].scale;
   for (const std::size_t k : indices(joint_count_)) {
     const JointHistory& other = joints_[k];
-    if (!is_passive_joint(k) || now_s_ - other.left_rest_s > kLateWithin_s) continue;
+    if (!is_passive_joint(k) || now_s_ - other.left_rest_s > within_s) continue;
     const double limit =
         std::max(kLateCounts, kLateRatio * own * bounds_[k].scale / bounds_[k].count_rad);
     const auto moved = static_cast<double>(std::abs(other.reference - other.rest_counts));

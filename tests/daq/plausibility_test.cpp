@@ -178,38 +178,39 @@ TEST_F(Motion, StallAllowsMoreWhileAnotherJointMoves) {
   }
 }
 
-// From rest, a pendulum turns at most ten times as far as the arm whose motor is commanded. In 0.2
-// s it has not resonated. Nothing is known if the rig moved before, another motor drives, the
-// pendulum does not follow, or its counts are finer.
+// From rest, a pendulum turns at most ten times as far as the arm whose motor drives. In 0.2 s it
+// has not resonated. Nothing is known if the rig moved before, another motor drives, the pendulum
+// does not follow or moved before the push, or its counts are finer.
 TEST_F(Motion, ADrivenJointMovesBeforeThoseThatItMoves) {
   struct Case {
     const char* name;
-    int first;         // counts of the arm when the pendulum starts, 30 ms after the command
-    int counts_at_ms;  // the pendulum reaches its limit
-    double u_V, second_u_V;
-    double finer;  // counts of the pendulum in one of the arm
-    bool slides, unaffected, moves_before;
-    int trips_at;  // counts of the pendulum; 0: no trip
+    int trips_at;        // counts of the pendulum; 0: no trip
+    int arm = 0;         // counts of the arm before the pendulum starts, 30 ms after the command
+    int full_ms = 100;   // the pendulum reaches its limit in this time
+    int push_at_ms = 0;  // a smaller command before
+    double u_V = 1.0, second_u_V = 0.0;
+    double finer = 1.0;  // counts of the pendulum in one of the arm
+    bool slides = false, is_unaffected = false, moves_before = false;
   };
-  const Case cases[] = {
-      {"frozen", 0, 100, 1.0, 0.0, 1.0, false, false, false, 20},
-      {"frozen below the stall command", 0, 100, 0.1, 0.0, 1.0, false, false, false, 20},
-      {"alternating counts", 1, 100, 1.0, 0.0, 1.0, false, false, false, 20},
-      {"moved first", 2, 100, 1.0, 0.0, 1.0, false, false, false, 0},
-      {"no command", 0, 100, 0.0, 0.0, 1.0, false, false, false, 0},
-      {"resonating", 0, 230, 1.0, 0.0, 1.0, false, false, false, 0},
-      {"another motor", 0, 100, 1.0, 0.1, 1.0, false, false, false, 0},
-      {"finer counts", 0, 100, 1.0, 0.0, 2.0, false, false, false, 40},
-      {"coarser counts", 0, 100, 1.0, 0.0, 0.5, false, false, false, 12},
-      {"sliding arm", 0, 100, 1.0, 0.0, 0.2, true, false, false, 40},
-      {"not attached", 0, 100, 1.0, 0.0, 1.0, false, true, false, 0},
-      {"moved before", 0, 100, 1.0, 0.0, 1.0, false, false, true, 0}};
+  const Case cases[] = {{.name = "frozen", .trips_at = 20},
+                        {.name = "alternating counts", .trips_at = 20, .arm = 1},
+                        {.name = "finer counts", .trips_at = 40, .finer = 2.0},
+                        {.name = "coarser counts", .trips_at = 12, .finer = 0.5},
+                        {.name = "sliding arm", .trips_at = 40, .finer = 0.2, .slides = true},
+                        {.name = "moves first", .trips_at = 0, .arm = 2},
+                        {.name = "no command", .trips_at = 0, .u_V = 0.0},
+                        {.name = "below the stall command", .trips_at = 0, .u_V = 0.4},
+                        {.name = "falls before the push", .trips_at = 0, .push_at_ms = 60},
+                        {.name = "resonates", .trips_at = 0, .full_ms = 230},
+                        {.name = "another motor", .trips_at = 0, .second_u_V = 0.1},
+                        {.name = "not attached", .trips_at = 0, .is_unaffected = true},
+                        {.name = "moved before", .trips_at = 0, .moves_before = true}};
   for (const Case& test : cases) {
     SCOPED_TRACE(test.name);
     limits_ = arm_and_pendulum();
     limits_.joint[0].slides = test.slides;
     limits_.motion[1].rad_per_count = kCount_rad / test.finer;
-    limits_.motion[1].is_unaffected = test.unaffected;
+    limits_.motion[1].is_unaffected = test.is_unaffected;
     if (test.second_u_V != 0.0) {
       limits_.joint.push_back({.joint = "slide"});
       limits_.motion.push_back(
@@ -218,15 +219,13 @@ TEST_F(Motion, ADrivenJointMovesBeforeThoseThatItMoves) {
     checks_ = EncoderMotionMonitor(limits_);
     second_u_ = 0.0;
     const int before = test.moves_before ? 10 : 0;
-    for (int k = 0; k < 1000; ++k) {
-      step(k < 900 ? 0 : before, 0, 0.0, MotionPhase::kWatched);
-    }
+    for (int k = 0; k < 1000; ++k) step(k < 900 ? 0 : before, 0, 0.0, MotionPhase::kWatched);
     second_u_ = test.second_u_V;
     const int full = test.trips_at == 0 ? 20 : test.trips_at;
     int moved = 0;
     const int at = until_trip(400, [&](int k) {
-      moved = std::max(k - 30, 0) * full / test.counts_at_ms;
-      return step(before + (k > 20 ? test.first : 0), -moved, test.u_V);
+      moved = std::max(k - 30, 0) * full / test.full_ms;
+      return step(before + (k > 20 ? test.arm : 0), -moved, k < test.push_at_ms ? 0.1 : test.u_V);
     });
     EXPECT_EQ(trip_.cause == TripCause::kLateEncoder && at > 0, test.trips_at > 0) << at;
     if (test.trips_at == 0) continue;
