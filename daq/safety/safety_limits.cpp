@@ -78,8 +78,8 @@ std::string describe_fault_flags(unsigned flags) {
 namespace {
 
 constexpr const char* kHowToAllowPauses =
-    "Close other programs and run rigcal-daq latency, or raise unit { ttl_ms } and safety { "
-    "staleness_ms_max }";
+    "Close other programs and run rigcal-daq latency, "
+    "or raise unit { ttl_ms } and safety { staleness_ms_max }";
 
 std::string at_time(const Trip& trip) { return fmt::format(", at t = {:.3f} s", trip.time_s); }
 
@@ -118,13 +118,13 @@ std::string describe_host_trip(const Trip& trip) {
                          kHowToAllowPauses);
     case TripCause::kRingFull:
       return fmt::format(
-          "{} samples are waiting to be recorded, and the buffer is full{}The disk "
-          "is too slow, or something keeps this program from writing",
+          "{} samples are waiting to be recorded, and the buffer is full{}The disk is too slow, "
+          "or something keeps this program from writing",
           notation::format_number(trip.limit), off);
     case TripCause::kRecordingStalled:
       return fmt::format(
-          "no data were stored for {} ms, {} ms allowed{}The disk hangs or is too "
-          "slow; record to another disk",
+          "no data were stored for {} ms, {} ms allowed{}The disk hangs or is too slow; "
+          "record to another disk",
           value, limit, off);
     default:
       return {};
@@ -137,30 +137,33 @@ std::string describe_motion_trip(const Trip& trip, const std::string& unit) {
   const std::string at = ", allowed " + figure(trip.limit, unit) + at_time(trip) + ". ";
   switch (trip.cause) {
     case TripCause::kStall:
-      return "its encoder did not count while its motor pushed, equivalent to the stall command "
-             "for " +
+      return "its encoder did not count while its motor pushed, "
+             "equivalent to the stall command for " +
              value + at +
-             "Check the encoder and its cable, whether the joint is blocked, and the motor's "
-             "supply. If such commands need not move the joint, raise safety { stall { command } }";
+             "Check the encoder and its cable, whether the joint is blocked, "
+             "and the motor's supply. "
+             "If such commands need not move the joint, raise safety { stall { command } }";
     case TripCause::kFrozenEncoder:
       return "its encoder stopped counting during a motion, for " + value + at +
-             "Check the encoder and its cable. If the joint hit an end stop, add the stop in stops "
-             "{ }";
+             "Check the encoder and its cable. "
+             "If the joint hit an end stop, add the stop in stops { }";
     case TripCause::kNoResponse:
       return "its encoder did not count while the driven joint moved " + value + at +
-             "Check the encoder and its cable, and whether the joint is clamped. If the motors do "
-             "not move it, write may_stand_still: true in safety { joint { } }";
+             "Check the encoder and its cable, and whether the joint is clamped. "
+             "If the motors do not move it, write may_stand_still: true in safety { joint { } }";
     case TripCause::kLateEncoder:
       return "its encoder did not count while its motor set another joint in motion, by " + value +
-             at + "Check the encoder and its cable, counts_per_turn, and the order of the channels";
+             at +
+             "Check the encoder and its cable, counts_per_turn, and the order of the channels";
     case TripCause::kWrongDirection:
       return "it moved " + value + " against its motor" + at +
-             "Check the inverted field of its channel, the order of the channels and the motor's "
-             "wiring: turn each joint by hand in rigcal-daq monitor, or run rigcal-daq commission";
+             "Check the inverted field of its channel, "
+             "the order of the channels and the motor's wiring: "
+             "turn each joint by hand in rigcal-daq monitor, or run rigcal-daq commission";
     case TripCause::kCreep:
       return "it keeps moving at " + value + " although nothing is driven" + at_time(trip) +
-             ". Bring it to rest. If rigcal-daq monitor shows motion at rest, check the encoder "
-             "and its cable";
+             ". Bring it to rest. "
+             "If rigcal-daq monitor shows motion at rest, check the encoder and its cable";
     case TripCause::kGrowingSwings:
       return "its swings grow although nothing is driven: the last was " + value +
              " times the largest before" + at +
@@ -177,22 +180,21 @@ std::string describe_sample_age(const Trip& trip) {
       is_early ? "before its time stamp" : "after it was taken", figure(trip.limit, "s"),
       at_time(trip),
       is_early ? "The unit's clock jumped ahead; check the unit"
-               : "Samples are delayed on the way, or this computer was busy. Check the line, hubs "
-                 "and adapters, or raise safety { staleness_ms_max }");
+               : "Samples are delayed on the way, or this computer was busy. "
+                 "Check the line, hubs and adapters, or raise safety { staleness_ms_max }");
 }
 
 std::string describe_clock_trip(const Trip& trip) {
   const std::string allowed = figure(trip.limit, "%") + at_time(trip);
   if (std::isnan(trip.value)) {
     return fmt::format(
-        "the rate of the unit's clock cannot be determined to {}. Its samples arrive "
-        "too irregularly; check the line, hubs and adapters",
+        "the rate of the unit's clock cannot be determined to {}. "
+        "Its samples arrive too irregularly; check the line, hubs and adapters",
         allowed);
   }
   return fmt::format(
-      "the unit's clock is {} by {}, allowed {}. Speeds and times have the same "
-      "relative error. Check the unit's tick rate, and whether the line delays "
-      "samples increasingly",
+      "the unit's clock is {} by {}, allowed {}. Speeds and times have the same relative error. "
+      "Check the unit's tick rate, and whether the line delays samples increasingly",
       trip.value < 0.0 ? "slow" : "fast", figure(std::abs(trip.value), "%"), allowed);
 }
 
@@ -214,9 +216,9 @@ std::string describe_report_trip(const Trip& trip) {
           static_cast<unsigned>(trip.value), at_time(trip), kFaulty);
     case TripCause::kStaleCommand:
       return fmt::format(
-          "the command in effect is {} old, allowed {}{}. Commands are delayed on "
-          "the way to the unit, or arrive too late. Check the line, hubs and "
-          "adapters",
+          "the command in effect is {} old, allowed {}{}. "
+          "Commands are delayed on the way to the unit, or arrive too late. "
+          "Check the line, hubs and adapters",
           figure(trip.value, "s"), figure(trip.limit, "s"), at_time(trip));
     case TripCause::kSampleAge:
       return describe_sample_age(trip);
@@ -231,8 +233,8 @@ std::string describe_end_of_stream(const Trip& trip) {
   return fmt::format("the {} {} s after the last sample{}",
                      trip.cause == TripCause::kPortClosed
                          ? "port closed (cable pulled, adapter or unit switched off?)"
-                         : "sample stream is broken (the unit restarted, or its clock or sample "
-                           "numbers jumped)",
+                         : "sample stream is broken (the unit restarted, "
+                           "or its clock or sample numbers jumped)",
                      notation::format_number(trip.value, 3), at_time(trip));
 }
 
@@ -322,13 +324,14 @@ std::string describe_start_remedy(const Trip& trip, const SafetyLimits& limits) 
       "and switch the unit off and on, because its encoders count from the power-on position.";
   if (joint.slides) {
     return fmt::format(
-        "The motor stayed off: joint \"{}\" is at {} m. Move it by hand to a position "
-        "between {} and {} m, or move the rig to its start position {}",
+        "The motor stayed off: joint \"{}\" is at {} m. "
+        "Move it by hand to a position between {} and {} m, "
+        "or move the rig to its start position {}",
         joint.joint, value, lower, upper, kAgain);
   }
   return fmt::format(
-      "The motor stayed off: joint \"{}\" is at {} rad ({} turns). Turn it by hand to "
-      "an angle between {} and {} rad, or bring the rig to rest {}",
+      "The motor stayed off: joint \"{}\" is at {} rad ({} turns). "
+      "Turn it by hand to an angle between {} and {} rad, or bring the rig to rest {}",
       joint.joint, value, notation::format_number(trip.value / (2.0 * std::numbers::pi), 3), lower,
       upper, kAgain);
 }

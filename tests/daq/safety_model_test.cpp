@@ -92,8 +92,7 @@ TEST(InertialMonitor, AgreesWithAModelInRandomRuns) {
         auto& counts = step.reading.counts[i];
         counts = k > 0 ? steps.back().reading.counts[i] : std::array<std::int16_t, INERTIAL_AXES>{};
         if (one_of(8) < 5) step.reading.sensors |= static_cast<std::uint8_t>(1U << i);
-        const std::array<std::int16_t, 7> values = {0,    99,   100, 200, -100, -200,
-                                                    INERTIAL_NOT_READ};
+        const std::array<std::int16_t, 7> values = {0, 99, 100, 200, -100, -200, INERTIAL_NOT_READ};
         const bool has_read = (step.reading.sensors >> i & 1U) != 0;
         if (has_read && one_of(4) == 0) counts[one_of(INERTIAL_AXES)] = values[one_of(7)];
       }
@@ -150,10 +149,9 @@ TEST(SwingGrowthDetector, AgreesWithAModelForRandomSwings) {
     for (int swing = 0; swing < 30; ++swing) {
       // Around the threshold 1.1 size + 8 on both sides, and sometimes much smaller.
       const double threshold = std::floor(1.1 * std::max(size, largest)) + 8.0;
-      const std::int64_t length = random() % 6 == 0
-                                      ? 20 + static_cast<std::int64_t>(random() % 30)
-                                      : static_cast<std::int64_t>(threshold) - 1 +
-                                            static_cast<std::int64_t>(random() % 6);
+      const std::int64_t length = random() % 6 == 0 ? 20 + static_cast<std::int64_t>(random() % 30)
+                                                    : static_cast<std::int64_t>(threshold) - 1 +
+                                                          static_cast<std::int64_t>(random() % 6);
       side = -side;
       const std::int64_t next = extreme + side * length;
       add(next);
@@ -373,8 +371,9 @@ TEST(TripText, CausesConcernWhatTheirNamesMean) {
     if (concerns_motor(cause)) motors += name;
     if (concerns_inertial_sensor(cause)) sensors += name;
   }
-  EXPECT_EQ(joints, "angle, speed, encoder jump, missing channel, stall, frozen encoder, "
-                    "no response, late encoder, wrong direction, creep, growing swings, ");
+  EXPECT_EQ(joints,
+            "angle, speed, encoder jump, missing channel, stall, frozen encoder, "
+            "no response, late encoder, wrong direction, creep, growing swings, ");
   EXPECT_EQ(motors, "command not finite, command mismatch, ");
   EXPECT_EQ(sensors, "inertial sensor missing, inertial sensor stuck, inertial sensor saturated, ");
   EXPECT_EQ(to_trip_cause(InertialFault::kMissing), TripCause::kInertialMissing);
@@ -385,8 +384,8 @@ TEST(TripText, CausesConcernWhatTheirNamesMean) {
 // The advice for each joint that starts outside its range, and none for other causes or joints.
 TEST(TripText, AdvisesToMoveTheJointThatStartsOutsideItsRange) {
   const SafetyLimits limits = limits_of_three_joints();
-  const std::string turning = describe_start_remedy({TripCause::kAngle, 0, 0.0, 12.5664, 2.0},
-                                                    limits);
+  const std::string turning =
+      describe_start_remedy({TripCause::kAngle, 0, 0.0, 12.5664, 2.0}, limits);
   expect_parts(turning, {"joint \"arm\" is at 12.57 rad (2 turns)", "between -2 and 2 rad"});
   const std::string sliding = describe_start_remedy({TripCause::kAngle, 2, 0.0, 0.6, 0.5}, limits);
   expect_parts(sliding, {"joint \"cart\" is at 0.6 m", "between -0.5 and 0.5 m"});
