@@ -182,7 +182,7 @@ class CoreAndModel {
     receive(message);
     model_->command(ask, compact, now_);
     compare();
-    send_sample();
+    if (one_of(2) == 0) send_sample();  // else at the next tick
   }
 
   /// A damaged frame, a message of the unit itself, or a cause on the board.
