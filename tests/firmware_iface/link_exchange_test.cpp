@@ -223,8 +223,9 @@ TEST_F(LinkExchange, SamplesAreCountedPastTheWrapOfTheUnitsCount) {
   EXPECT_EQ(link.counters().samples_received + link.counters().samples_lost, wrap + 5);
 }
 
-TEST_F(LinkExchange, StopWithoutALostTailIsNoGap) {
-  for (const std::uint32_t sent : {2U, 1U}) {  // the second: a unit that counts too few
+TEST_F(LinkExchange, TailIsLostIfTheUnitsCountIsAhead) {
+  // The last ones: a unit that counts too few, that is half of the range or more ahead.
+  for (const std::uint32_t sent : {2U, 2U + 0x7FFF'FFFFU, 2U + 0x8000'0000U, 1U}) {
     SCOPED_TRACE(sent);
     scripted_unit::Session fresh;
     fresh.start();
@@ -232,9 +233,11 @@ TEST_F(LinkExchange, StopWithoutALostTailIsNoGap) {
     fresh.unit.configured.samples_sent = sent;
     const auto end = fresh.link.stop_stream();
     ASSERT_TRUE(end.ok());
-    EXPECT_EQ(end.value().lost_at_end, 0U);
-    EXPECT_EQ(fresh.link.counters().samples_lost, 0U);
-    EXPECT_EQ(fresh.link.counters().gaps, 0U);
+    const std::uint64_t lost = sent == 2U + 0x7FFF'FFFFU ? 0x7FFF'FFFFU : 0U;
+    EXPECT_EQ(end.value().lost_at_end, lost);
+    EXPECT_EQ(end.value().samples_sent, sent);
+    EXPECT_EQ(fresh.link.counters().samples_lost, lost);
+    EXPECT_EQ(fresh.link.counters().gaps, lost == 0U ? 0U : 1U);
   }
 }
 
