@@ -349,7 +349,7 @@ static void put_command_in_force(unit* self) {
   switch_off(self);
   self->output.is_enabled = !unit_is_tripped(self) && (self->pending.flags & COMMAND_ENABLE) != 0;
   if (!self->output.is_enabled) return;
-  for (size_t k = 0; k < self->description.motor_count && k < MOTORS_MAX; ++k) {
+  for (size_t k = 0; k < self->description.motor_count; ++k) {
     self->output.command_q15[k] = converted(self, self->pending.command_q15[k]);
   }
 }
