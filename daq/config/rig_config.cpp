@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <limits>
 #include <numbers>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "proto/rig.pb.h"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
+#include "proto/text/rig_rules.hpp"
 #include "proto/text/text_file.hpp"
 
 namespace daq {
@@ -32,21 +32,6 @@ const v1::Joint* find_joint(const v1::Rig& rig, const std::string& name) {
   const auto found = std::find_if(rig.joint().begin(), rig.joint().end(),
                                   [&](const v1::Joint& joint) { return joint.name() == name; });
   return found == rig.joint().end() ? nullptr : &*found;
-}
-
-/// Rejects fields of turning joints for a sliding joint, and of sliding joints for a turning one.
-void require_kind(const std::string& joint, bool slides, const google::protobuf::Message& message,
-                  std::initializer_list<const char*> of_turn,
-                  std::initializer_list<const char*> of_slide, const proto::TextLocator& place) {
-  const auto* descriptor = message.GetDescriptor();
-  const char* const* own = (slides ? of_slide : of_turn).begin();
-  for (const char* other : slides ? of_turn : of_slide) {
-    if (message.GetReflection()->HasField(message, descriptor->FindFieldByName(other))) {
-      place.at(other).fail("joint \"" + joint + (slides ? "\" slides" : "\" turns") +
-                           ", so it has no " + other + "; write " + *own);
-    }
-    ++own;
-  }
 }
 
 /// An encoder found by the name of its joint, or by its own name if it is between two bodies.
@@ -77,7 +62,7 @@ ChannelConfig read_channel(const v1::UnitChannel& source, const v1::Rig& rig,
     place.at("joint").fail("joint \"" + source.joint() + "\" has no encoder { counts_per_" +
                            (slides ? "m" : "turn") + ": ... }; rigcal-daq needs it");
   }
-  require_kind(source.joint(), slides, source, {"offset_rad"}, {"offset_m"}, place);
+  proto::require_kind(source.joint(), slides, source, {"offset_rad"}, {"offset_m"}, place);
   return {source.joint(), slides, counts, source.inverted(),
           slides ? source.offset_m() : source.offset_rad()};
 }
@@ -308,45 +293,19 @@ void read_motors(const v1::Rig& rig, const proto::TextLocator& place, RigConfig&
 }
 
 /// Reads the command limits of each motor: the motor's own limits, or else the rig's limits.
-void read_motor_limits(const v1::Safety& safety, const proto::TextLocator& place,
-                       RigConfig& config) {
-  std::vector<int> own(config.motor.size(), -1);  // index of safety { motor { } }
-  for (int i = 0; i < safety.motor_size(); ++i) {
-    const proto::TextLocator here = place.at("motor", i).at("joint");
-    const auto found =
-        std::ranges::find(config.motor, safety.motor(i).joint(), &MotorConfig::joint);
-    if (found == config.motor.end()) {
-      here.fail("joint \"" + safety.motor(i).joint() + "\" has no motor in this file");
-    }
-    int& index = own[static_cast<std::size_t>(found - config.motor.begin())];
-    if (index >= 0) {
-      here.fail("motor \"" + found->joint + "\" has limits twice; remove one of the two");
-    }
-    index = i;
-  }
-  for (std::size_t m = 0; m < config.motor.size(); ++m) {
-    const MotorConfig& motor = config.motor[m];
-    const v1::MotorSafety limits = own[m] < 0 ? v1::MotorSafety() : safety.motor(own[m]);
-    const bool is_own = limits.command_max() > 0.0;
+void read_motor_limits(const v1::Safety& safety, RigConfig& config) {
+  for (const MotorConfig& motor : config.motor) {
+    const auto own = std::ranges::find(safety.motor(), motor.joint, &v1::MotorSafety::joint);
+    const v1::MotorSafety limits = own == safety.motor().end() ? v1::MotorSafety() : *own;
     const CommandLimits command = rig_command_limits(
-        is_own ? limits.command_max() : safety.command_max(),
+        or_default(limits.command_max(), safety.command_max()),
         or_default(limits.command_slew_per_s_max(), safety.command_slew_per_s_max()));
-    if (motor.command_max > 0.0 && command.command_max > motor.command_max) {
-      (is_own ? place.at("motor", own[m]) : place)
-          .at("command_max")
-          .fail("is above the control_max of motor \"" + motor.joint + "\", " +
-                notation::format_number(motor.command_max) + " " + motor.command_unit);
-    }
     config.limits.motor.push_back(
         {motor.joint, command.command_max, command.command_slew_per_s_max});
   }
 }
 
-JointLimits read_joint_limits(const v1::JointSafety& source, bool slides,
-                              const proto::TextLocator& place) {
-  require_kind(source.joint(), slides, source,
-               {"angle_rad_min", "angle_rad_max", "speed_rad_per_s_max", "jump_rad_max"},
-               {"position_m_min", "position_m_max", "speed_m_per_s_max", "jump_m_max"}, place);
+JointLimits read_joint_limits(const v1::JointSafety& source, bool slides) {
   const double speed = slides ? source.speed_m_per_s_max() : source.speed_rad_per_s_max();
   const double jump = slides ? source.jump_m_max() : source.jump_rad_max();
   return {.joint = source.joint(),
@@ -358,36 +317,19 @@ JointLimits read_joint_limits(const v1::JointSafety& source, bool slides,
           .slides = slides};
 }
 
-void read_safety(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& config) {
+/// @param root  location of the rig in its file
+void read_safety(const v1::Rig& rig, const proto::TextLocator& root, RigConfig& config) {
+  proto::check_safety(rig, root);
+  proto::check_safety_is_complete(rig, root);
   const v1::Safety& safety = rig.safety();
+  const proto::TextLocator place = root.at("safety");
   SafetyLimits& limits = config.limits;
-  read_motor_limits(safety, place, config);
+  read_motor_limits(safety, config);
   limits.staleness_s_max = or_default(safety.staleness_ms_max(), kStalenessDefault_ms) * 1e-3;
   for (const ChannelConfig& channel : config.channel) {
-    const auto found =
-        std::find_if(safety.joint().begin(), safety.joint().end(),
-                     [&](const v1::JointSafety& joint) { return joint.joint() == channel.joint; });
-    if (found == safety.joint().end()) {
-      place.fail("has no limits for joint \"" + channel.joint + "\"; write joint { joint: \"" +
-                 channel.joint +
-                 (channel.slides
-                      ? "\" position_m_min: ... position_m_max: ... speed_m_per_s_max: ... }"
-                      : "\" angle_rad_min: ... angle_rad_max: ... speed_rad_per_s_max: ... }"));
-    }
-    const auto index = static_cast<int>(found - safety.joint().begin());
-    limits.joint.push_back(read_joint_limits(*found, channel.slides, place.at("joint", index)));
-  }
-  for (int i = 0; i < safety.joint_size(); ++i) {
-    const std::string& joint = safety.joint(i).joint();
-    const auto same = [&](const v1::JointSafety& other) { return other.joint() == joint; };
-    if (config.find_channel(joint) < 0) {
-      place.at("joint", i)
-          .fail("joint \"" + joint + "\" has no channel in unit { }; add one or remove its limits");
-    }
-    if (std::find_if(safety.joint().begin(), safety.joint().begin() + i, same) !=
-        safety.joint().begin() + i) {
-      place.at("joint", i).fail("joint \"" + joint + "\" has limits twice; remove one of the two");
-    }
+    limits.joint.push_back(read_joint_limits(
+        *std::ranges::find(safety.joint(), channel.joint, &v1::JointSafety::joint),
+        channel.slides));
   }
   limits.inertial = read_inertial_limits(safety, config.inertial, place);
   limits.motion = read_joint_motion(rig, config, place);
@@ -396,13 +338,14 @@ void read_safety(const v1::Rig& rig, const proto::TextLocator& place, RigConfig&
 }
 
 /// Returns the safety limits in the record of the last commissioning.
+/// @param root    location of the rig in its file
 /// @param config  settings without limits
-std::optional<SafetyLimits> read_checked_limits(v1::Rig rig, const proto::TextLocator& place,
+std::optional<SafetyLimits> read_checked_limits(v1::Rig rig, const proto::TextLocator& root,
                                                 RigConfig config) {
   if (!rig.unit().commissioned().has_safety()) return std::nullopt;
   *rig.mutable_safety() = rig.unit().commissioned().safety();
   try {
-    read_safety(rig, place, config);
+    read_safety(rig, root, config);
   } catch (const proto::InputError&) {
     return std::nullopt;  // joints, motors or sensors have changed since
   }
@@ -416,10 +359,11 @@ void read_real_time(const v1::RealTime& source, RealTimeSettings& settings) {
 }
 
 /// Reads joint names and command limits for a plan, without sections unit and safety.
-void read_for_plan(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& config) {
+void read_for_plan(const v1::Rig& rig, const proto::TextLocator& root, RigConfig& config) {
   const double inf = std::numeric_limits<double>::infinity();
   config.divider = rig.unit().divider() == 0 ? 1 : static_cast<int>(rig.unit().divider());
-  read_motor_limits(rig.safety(), place.at("safety"), config);
+  proto::check_safety(rig, root);
+  read_motor_limits(rig.safety(), config);
   for (std::size_t m = 0; m < config.motor.size(); ++m) {
     MotorLimits& limits = config.limits.motor[m];
     if (limits.command_max == 0.0)
@@ -476,12 +420,13 @@ RigConfig parse_rig_config(const std::string& path, const std::string& text, Rig
   config.inertial = read_inertial(rig, root.at("unit"));
   read_motors(rig, root, config);
   if (use == RigFilePurpose::kSimulate) {
-    read_motor_limits(rig.safety(), root.at("safety"), config);
+    proto::check_safety(rig, root);
+    read_motor_limits(rig.safety(), config);
   } else if (rig.has_safety()) {
     if (config.commissioned) {
-      config.commissioned->limits = read_checked_limits(rig, root.at("safety"), config);
+      config.commissioned->limits = read_checked_limits(rig, root, config);
     }
-    read_safety(rig, root.at("safety"), config);
+    read_safety(rig, root, config);
   }
   read_real_time(rig.real_time(), config.real_time);
   config.commissioned_fields = commissioned_fields(rig);

@@ -258,7 +258,9 @@ ExperimentDesign optimize_experiment_plan(const DesignTask& task,
   ExperimentDesign design;
   Eigen::VectorXd nearest;  // plan of the smallest cost, from which the search starts
   double least = std::numeric_limits<double>::infinity(), least_excess = least;
-  const auto is_over = [&] { return effort.over && effort.over(); };
+  const auto is_over = [&] {
+    return std::exp(least) <= effort.enough || (effort.over && effort.over());
+  };
   const auto take = [&](const Eigen::MatrixXd& plans, const std::vector<double>& costs) {
     const auto best = std::ranges::min_element(costs);
     if (*best < least_excess) {

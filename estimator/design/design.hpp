@@ -68,6 +68,8 @@ struct DesignComputingLimits {
   int rounds = 40;                  ///< iterations of the search
   int threads = 1;                  ///< number of threads; does not affect the result
   std::function<bool()> over = {};  ///< called before every batch; returns whether to stop
+  /// Largest ratio of a standard deviation to its target at which the search ends early; 0: never.
+  double enough = 0.0;
 };
 
 /// Designs the experiment that minimises the largest ratio of a parameter's standard deviation to

@@ -20,7 +20,7 @@ Severity severity_of(MessageCode code) {
       kClippedReadings,    kDeadChannel,        kIdenticalLoopChannels,
       kReadingBeyondRange, kSpeedBeyondLimit,   kCommandBeyondLimit,
       kReadingBeyondStop,  kLimitBeyondStop,    kUndescribedStop,
-      kDistantZero,        kHeldRig,
+      kDistantZero,        kHeldRig,            kExactReadings,
       kUnexplainedMotion,  kLateCommand,        kEarlyCommand,
       kClippedCommand,     kClippedAngle,       kClockRate,
       kWrongLength,        kNoRoomForInertia,   kWrongGain,

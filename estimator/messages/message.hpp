@@ -89,6 +89,7 @@ enum class MessageCode {
   kLimitBeyondStop,  ///< a safety limit that a joint cannot reach
   kHeldRig,          ///< by a hand, at the start or the end of a segment
   kRestIntervals,
+  kExactReadings,
   kRepeatedReadings,
   kUndescribedStop,
   kWrongSensorUnit,

@@ -181,12 +181,17 @@ void take_over(estimator::DiagnosedInput&& examined,
   input.recordings = std::move(examined.recordings);
 }
 
-/// Adds a finding for each recording with irregular time stamps if the model is not accepted, since
-/// wrong time stamps may be the cause.
+/// Returns the message on irregular time stamps of a recording if it is a finding: if the model is
+/// not accepted, wrong time stamps may be the cause.
+std::string describe_suspicious_times(const UsedRecording& use,
+                                      const estimator::Calibration& calibration) {
+  const bool is_accepted = calibration.verdict.kind == estimator::VerdictKind::kAccepted;
+  return is_accepted ? "" : describe_irregular_times(use.summary);
+}
+
 void add_time_findings(const CalibrationInput& input, estimator::Calibration& calibration) {
-  if (calibration.verdict.kind == estimator::VerdictKind::kAccepted) return;
   for (const UsedRecording& use : input.context.recordings) {
-    const std::string text = describe_irregular_times(use.summary);
+    const std::string text = describe_suspicious_times(use, calibration);
     if (text.empty()) continue;
     estimator::Finding finding = estimator::make_finding(text, use.summary.file);
     finding.severity = estimator::Severity::kWarning;
@@ -208,7 +213,10 @@ void add_notes(const CalibrationInput& input, estimator::Calibration& calibratio
   }
   notes.insert(notes.end(), input.changes.begin(), input.changes.end());
   for (const UsedRecording& use : input.context.recordings) {
-    for (const std::string& note : describe_import(use.summary)) notes.emplace_back(note);
+    const std::string finding = describe_suspicious_times(use, calibration);
+    for (const std::string& note : describe_import(use.summary)) {
+      if (note != finding) notes.emplace_back(note);
+    }
   }
   calibration.notes = std::move(notes);
 }

@@ -1,7 +1,6 @@
 #include "service/design/experiment.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -29,31 +28,6 @@ constexpr double kCoast_s = 10.0;     // time after a run during which the limit
 /// Usable share of the largest command. It is below 1 because a sum of sines sampled within the
 /// limits can slightly exceed them between its samples.
 constexpr double kPeakShare = 0.99;
-
-/// Returns the requested initial joint coordinates; NaN for joints without a request.
-Eigen::VectorXd read_places(const std::vector<std::string>& texts,
-                            const estimator::Mechanism& mechanism) {
-  Eigen::VectorXd placed =
-      Eigen::VectorXd::Constant(mechanism.joint_count(), std::numeric_limits<double>::quiet_NaN());
-  for (const std::string& text : texts) {
-    const std::size_t equals = std::min(text.find('='), text.size());
-    const std::string name = text.substr(0, equals);
-    const auto joint = std::ranges::find(mechanism.joints, name, &estimator::Joint::name);
-    if (joint == mechanism.joints.end()) {
-      throw proto::InputError("--at " + text + ": the rig has no joint \"" + name +
-                              "\"; write JOINT=VALUE");
-    }
-    double value = 0.0;
-    const char* const end = text.data() + text.size();
-    const auto read = std::from_chars(text.data() + std::min(equals + 1, text.size()), end, value);
-    if (read.ec != std::errc() || read.ptr != end || !std::isfinite(value)) {
-      throw proto::InputError("--at " + text + ": not a number. Write " + name + "=VALUE in " +
-                              joint->units().coordinate);
-    }
-    placed[joint - mechanism.joints.begin()] = value;
-  }
-  return placed;
-}
 
 estimator::PlanSettings facts_of(const DesignInput& input, const ExperimentRequest& request,
                                  int motor) {
@@ -105,6 +79,9 @@ constexpr int kScreensOfSignals = 6;         // batches of random plans before t
 constexpr int kScreensOfGains = 3;           // fewer, since a plan has few gains
 constexpr int kScreens = 2;                  // batches of plans used to find unidentifiable targets
 constexpr int kDraws = 200;                  // parameter samples that must stay within the limits
+/// Ratio of all predicted standard deviations to requested targets at which the search ends. Standard
+/// deviations obtained with a run may be several times those predicted.
+constexpr double kEnough = 0.25;
 constexpr double kUselessShare = 1.0;        // of a value: largest standard deviation of use
 constexpr double kCalmer = 0.93;             // factor on a plan if a sample leaves the limits
 constexpr int kCalmerMax = 25;
@@ -211,7 +188,16 @@ class Designer {
     return std::nullopt;
   }
 
-  /// Searches the best plan of each kind.
+  /// Returns whether a precision was requested for each target.
+  bool has_requested_precisions() const {
+    return !request_.targets.empty() &&
+           std::ranges::all_of(request_.targets, [](const TargetPrecision& target) {
+             return target.deviation > 0.0;
+           });
+  }
+
+  /// Searches the best plan of each kind, or a plan that is certain to reach the requested
+  /// precisions.
   void search() {
     std::vector<CommandKind> kinds = {CommandKind::kMultisine, CommandKind::kPulses};
     const std::optional<SwingUpProperties> swing_up =
@@ -242,9 +228,17 @@ class Designer {
           .over = [&] {
             report_time(name, begin);
             return is_stopped() || Clock::now() > end;
-          }};
-      candidate.plan = design_for(effort).plan;
-      if (candidate.plan.size() > 0) candidates_.push_back(candidate);
+          },
+          .enough = has_requested_precisions() ? kEnough : 0.0};
+      const estimator::ExperimentDesign design = design_for(effort);
+      candidate.plan = design.plan;
+      if (candidate.plan.size() == 0) continue;
+      candidates_.push_back(candidate);
+      if (!(design.worst <= effort.enough)) continue;
+      result_.notes.push_back(
+          "the search ended early: the predicted standard deviations are at most " +
+          format_percent(100.0 * kEnough) + " of the targets");
+      break;
     }
     if (candidates_.empty() && !is_stopped()) {
       const std::string weak = weak_motor();

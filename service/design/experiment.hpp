@@ -147,4 +147,10 @@ DesignedExperiment design_experiment(const DesignInput& input, const ExperimentR
 /// experiment, requested precisions, and whether the experiment will probably reach them.
 std::string format_experiment(const DesignedExperiment& experiment);
 
+/// Returns the requested initial joint coordinates; NaN for joints without a request.
+/// @param texts  values of the option --at
+/// @throws proto::InputError for a text other than JOINT=VALUE
+Eigen::VectorXd read_places(const std::vector<std::string>& texts,
+                            const estimator::Mechanism& mechanism);
+
 }  // namespace service

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "estimator/fit/free_parameters.hpp"
@@ -74,6 +75,30 @@ std::string deviation_of(const TableNotation& notation, double deviation) {
 }
 
 }  // namespace
+
+Eigen::VectorXd read_places(const std::vector<std::string>& texts,
+                            const estimator::Mechanism& mechanism) {
+  Eigen::VectorXd placed =
+      Eigen::VectorXd::Constant(mechanism.joint_count(), std::numeric_limits<double>::quiet_NaN());
+  for (const std::string& text : texts) {
+    const std::size_t equals = std::min(text.find('='), text.size());
+    const std::string name = text.substr(0, equals);
+    const auto joint = std::ranges::find(mechanism.joints, name, &estimator::Joint::name);
+    if (joint == mechanism.joints.end()) {
+      throw proto::InputError("--at " + text + ": the rig has no joint \"" + name +
+                              "\"; write JOINT=VALUE");
+    }
+    double value = 0.0;
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data() + std::min(equals + 1, text.size()), end, value);
+    if (read.ec != std::errc() || read.ptr != end || !std::isfinite(value)) {
+      throw proto::InputError("--at " + text + ": not a number. Write " + name + "=VALUE in " +
+                              joint->units().coordinate);
+    }
+    placed[joint - mechanism.joints.begin()] = value;
+  }
+  return placed;
+}
 
 bool is_at_bound(const estimator::Parameter& parameter) {
   return parameter.value <= parameter.lower || parameter.value >= parameter.upper;

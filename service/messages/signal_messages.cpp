@@ -134,6 +134,11 @@ constexpr MessageRow kSignalRows[] = {
      "{is_held|leave out the rows in which the rig is held (finding held-rig)|no action is needed}",
      "one reading per {interval:2} of each interval at rest is used, "
      "and {rejected} {rejected|reading is|readings are} rejected"},
+    {kExactReadings, "exact-readings",
+     "the readings have neither noise nor quantization, so they are from a simulation: "
+     "the model is judged by the errors of this simulation",
+     "simulate with noise {{ quantize: true }} in the scenario, like the readings of encoders; "
+     "or with a smaller step or --integrator physical, whose errors are smaller"},
     {kRepeatedReadings, "repeated",
      "encoder \"{encoder}\" has a new reading every {rows:3} rows; "
      "the rows between repeat its latest reading",

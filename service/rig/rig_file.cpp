@@ -10,6 +10,7 @@
 #include "estimator/model/joint_friction.hpp"
 #include "proto/rig.pb.h"
 #include "proto/text/files.hpp"
+#include "proto/text/rig_rules.hpp"
 #include "proto/text/text_file.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/rig/parameters/message_fields.hpp"
@@ -74,6 +75,7 @@ class RigReader {
     }
     for (int i = 0; i < rig_.body_size(); ++i) add_body(i);
     for (int i = 0; i < rig_.joint_size(); ++i) add_joint(i);
+    if (rig_.has_safety()) proto::check_safety(rig_, root_);
     if (mechanism_.joints.empty()) {
       root_.fail("all joints are fixed. Give at least one joint a \"type\" that moves");
     }
@@ -115,6 +117,7 @@ class RigReader {
                                  encoder_place(sensor.name),
                                  find_encoder_limits(rig_.safety(), sensor)});
     }
+    result.incomplete_safety = describe_incomplete_safety(rig_, root_);
     result.mechanism = std::move(mechanism_);
     result.joint_facts = std::move(joint_facts_);
     return result;
@@ -253,12 +256,6 @@ class RigReader {
       facts.control_max = proto::read_control_max(facts.control_unit, source.motor().control_max(),
                                                   place.at("motor"));
       if (rig_.has_safety()) facts.safety = find_command_limits(rig_.safety(), source.name());
-      if (facts.control_unit == proto::kDutyUnit && facts.safety &&
-          facts.safety->command_max > 1.0) {
-        root_.at("safety")
-            .at("command_max")
-            .fail("is above the control_max of motor \"" + source.name() + "\", 1 duty");
-      }
       if (facts.control_unit.empty()) {
         place.at("motor").fail("needs the unit of the control signal; write control_unit: \"V\"");
       }

@@ -43,6 +43,9 @@ struct Rig {
   std::optional<RecordingFormat> format;     ///< nullopt if the file has no recording { }
   /// Location "FILE:LINE:COLUMN" of each prior in the rig file, by parameter name.
   std::map<std::string, std::string> prior_locations = {};
+  /// Reason why rigcal-daq refuses to drive the unit of the file; empty if its limits are complete,
+  /// or if the file has no section `unit`.
+  std::string incomplete_safety = {};
 };
 
 /// Reads and checks a rig file.

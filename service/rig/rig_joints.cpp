@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "estimator/model/joint_friction.hpp"
+#include "proto/text/input_error.hpp"
+#include "proto/text/rig_rules.hpp"
 #include "service/rig/parameters/message_fields.hpp"
 #include "service/text/number_format.hpp"
 
@@ -148,6 +150,16 @@ estimator::SensorLimits find_encoder_limits(const v1::Safety& safety,
             get_field_number(joint, coordinate + "_max"), get_field_number(joint, rate + "_max")};
   }
   return {};
+}
+
+std::string describe_incomplete_safety(const v1::Rig& rig, const proto::TextLocator& root) {
+  if (!rig.has_unit()) return "";
+  try {
+    proto::check_safety_is_complete(rig, root);
+  } catch (const proto::InputError& error) {
+    return error.what();
+  }
+  return "";
 }
 
 CommandSafetyLimits find_command_limits(const v1::Safety& safety, const std::string& motor) {

@@ -83,6 +83,12 @@ def test_jobs_are_cancelled(service, csv):
 
 
 # An exception in a callback also cancels the job in the service.
+def test_time_limit_of_a_job_raises(service, csv):
+    with rigcal.Client(service) as client:
+        with pytest.raises(TimeoutError, match="job '.*': the time limit of 0.01 s is over"):
+            client.calibrate(csv, RIG, step=1e-2, time_limit=0.01)
+
+
 def test_leaving_a_calibration_cancels_its_job(service, csv):
     class Enough(Exception):
         pass

@@ -4,6 +4,8 @@ import signal
 import subprocess
 import sys
 
+import pytest
+import rigcal
 from conftest import RIG
 
 SCRIPT = """
@@ -52,3 +54,12 @@ def test_ctrl_c_is_seen_without_a_callback(csv):
                           capture_output=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split("\n")[:2] == ["interrupted", "converged True"]
+
+
+# The limit is over at the first iteration, which leaves nothing behind.
+def test_time_limit_raises(csv):
+    with pytest.raises(TimeoutError, match="time limit of 0.001 s is over.*raise time_limit"):
+        rigcal.calibrate([csv], RIG, step=1e-2, time_limit=1e-3)
+    with pytest.raises(rigcal.InputError, match="time_limit is 0"):
+        rigcal.calibrate(csv, RIG, time_limit=0)
+    assert rigcal.calibrate(csv, RIG, time_limit=1000).converged

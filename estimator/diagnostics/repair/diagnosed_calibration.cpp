@@ -14,6 +14,7 @@
 #include "estimator/fit/input_checks.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
+#include "estimator/signal/noise_level.hpp"
 #include "estimator/signal/sample_gaps.hpp"
 
 namespace estimator {
@@ -24,6 +25,8 @@ constexpr int kMaxExaminations = 3;
 
 /// Smallest gap reported as lost time [rows].
 constexpr double kLeastLost = 0.5;
+/// Noise below which readings are exact [rad]; encoders have more noise or quantization.
+constexpr double kExactNoise = 1e-6;
 /// Time error due to the noise of a reading above which joints are almost at rest [rows].
 constexpr double kSlow = 5.0;
 
@@ -258,6 +261,23 @@ void try_jump(const CalibrationOptions& options, const CalibrationMonitor& monit
   }
 }
 
+/// Returns whether the encoders' readings have neither noise nor quantization, as only a simulation
+/// has. Its integration errors are then the largest differences from a correct model.
+bool are_readings_exact(const DiagnosedInput& input) {
+  const std::vector<Encoder> sensors = used_encoders(input.mechanism);
+  for (const double quantum : find_quantization_steps(sensors, input.recordings)) {
+    if (quantum > 0.0) return false;
+  }
+  for (const Recording& recording : input.recordings) {
+    for (std::size_t i = 0; i < sensors.size(); ++i) {
+      const double noise =
+          estimate_noise_level(recording.segments, static_cast<Eigen::Index>(i));
+      if (!(noise < kExactNoise * sensors[i].units().scale)) return false;
+    }
+  }
+  return true;
+}
+
 /// Turns findings into notes if the model is rejected despite the repairs, since a modelling error
 /// may cause them.
 void downgrade_findings(int first, Calibration& calibration) {
@@ -339,7 +359,11 @@ DiagnosedCalibration calibrate_with_diagnostics(const Mechanism& mechanism,
   out.calibration.findings = out.input.findings;
   update_slip_findings(out.input, out.calibration);
   downgrade_findings(first_finding, out.calibration);
-  if (!is_stop_requested(monitor)) {
+  if (is_stop_requested(monitor)) return out;
+  const bool is_accepted = out.calibration.verdict.kind == VerdictKind::kAccepted;
+  if (!is_accepted && are_readings_exact(out.input)) {
+    out.calibration.findings.push_back(make_finding(MessageCode::kExactReadings, "", ""));
+  } else {
     append(find_misfit_causes(out.calibration, out.input.mechanism, out.input.recordings, monitor),
            out.calibration.findings);
   }

@@ -93,8 +93,8 @@ void add_options(CLI::App& command, DesignOptions& options) {
       ->excludes(after);
   add_option(command, "--for", options.targets, "NAME[:PRECISION]",
              "Target parameter and its standard deviation, for example 1.b:2%, "
-             "or 1.b:1e-5 in the parameter's unit; default: "
-             "all free parameters, as precisely as possible");
+             "or 1.b:1e-5 in the parameter's unit; without PRECISION, and by default for "
+             "all free parameters: as precisely as possible");
   add_experiment_options(command, options.experiment);
   add_option(command, "--out", options.out, "FILE", "Scenario file to write")->required();
   command.add_flag("--quiet", options.quiet, "No progress");

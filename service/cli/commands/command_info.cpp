@@ -388,6 +388,9 @@ void show_info(const InfoOptions& options) {
     } else {
       std::cout << '\n' << joint_tables(rig) << parameter_table(rig.mechanism, options.all);
     }
+    if (!rig.incomplete_safety.empty()) {
+      std::cout << "\nnote: rigcal-daq refuses to drive this rig: " << rig.incomplete_safety << '\n';
+    }
     print_picture(options, rig);
   } else if (!options.rig.empty()) {
     print_recording(options);

@@ -68,9 +68,11 @@ struct Carrier {
 
 class RigWriter {
  public:
-  RigWriter(const Robot& robot, const RobotConversionOptions& choice)
+  /// @param fixed_joints  names of the joints that --joints fixes; empty if none
+  RigWriter(const Robot& robot, const RobotConversionOptions& choice, std::string fixed_joints)
       : robot_(robot),
         choice_(choice),
+        fixed_joints_(std::move(fixed_joints)),
         joints_below_(robot.find_child_joints()),
         carries_mass_(find_links_with_mass(robot)),
         carriers_(robot.links.size()),
@@ -78,8 +80,11 @@ class RigWriter {
 
   ConvertedRigText write() {
     text_ = "# proto-file: proto/rig.proto\n# proto-message: rigcal.v1.Rig\n#\n# Made from " +
-            choice_.source + ". Mark the parameters to estimate with `free: true`.\nname: \"" +
-            plain(robot_.name) + "\"\n";
+            choice_.source + ". Mark the parameters to estimate with `free: true`.\n" +
+            (fixed_joints_.empty() ? "" : "# Fixed at zero by --joints: " + fixed_joints_ +
+                                              ". In robot descriptions written from this file,\n"
+                                              "# they are fixed joints.\n") +
+            "name: \"" + plain(robot_.name) + "\"\n";
     const RobotLink& base = robot_.links[robot_.root];
     if (base.inertial) {
       notes_.push_back("link \"" + base.name + "\" is the fixed base: its mass has no effect");
@@ -381,6 +386,7 @@ class RigWriter {
 
   const Robot& robot_;
   const RobotConversionOptions& choice_;
+  std::string fixed_joints_;
   std::vector<std::vector<std::size_t>> joints_below_;
   std::vector<bool> carries_mass_;                // of each link
   std::vector<std::optional<Carrier>> carriers_;  // of the links already written
@@ -393,7 +399,8 @@ class RigWriter {
 }  // namespace
 
 ConvertedRigText convert_robot_to_rig(Robot robot, const RobotConversionOptions& choice) {
-  if (!choice.joints.empty()) select_moving_joints(robot, choice.joints, choice.source);
+  const std::string fixed =
+      choice.joints.empty() ? "" : select_moving_joints(robot, choice.joints, choice.source);
   scale_lengths(robot, choice.length_scale);
   scale_inertias(robot, choice.inertia_scale);
   note_probable_units(robot);
@@ -404,7 +411,7 @@ ConvertedRigText convert_robot_to_rig(Robot robot, const RobotConversionOptions&
     robot.links.push_back({.name = "world", .inertial = {}});
     add_free_joint(robot, robot.root, base, {}, "", 0);
   }
-  return RigWriter(robot, choice).write();
+  return RigWriter(robot, choice, fixed).write();
 }
 
 Eigen::Matrix3d robot_to_rig_rotation() {

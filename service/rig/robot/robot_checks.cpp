@@ -200,8 +200,8 @@ void note_probable_units_of_limits(Robot& robot) {
 
 }  // namespace
 
-void select_moving_joints(Robot& robot, const std::vector<std::string>& names,
-                          const std::string& source) {
+std::string select_moving_joints(Robot& robot, const std::vector<std::string>& names,
+                                 const std::string& source) {
   const std::set<std::string> selected(names.begin(), names.end());
   const JointIndex index(robot);
   check_joint_names(robot, index, selected, source);
@@ -210,7 +210,7 @@ void select_moving_joints(Robot& robot, const std::vector<std::string>& names,
     if (joint.moves() && !selected.contains(index.find_independent(joint).name))
       fixed.insert(&joint);
   }
-  if (fixed.empty()) return;
+  if (fixed.empty()) return "";
   leave_out_loops(robot, fixed);
   std::vector<std::string> list;
   for (RobotJoint& joint : robot.joints) {
@@ -225,7 +225,11 @@ void select_moving_joints(Robot& robot, const std::vector<std::string>& names,
     joint.motor.reset();
     joint.follows.reset();
   }
-  robot.notes.push_back("fixed at zero, since --joints does not name them: " + list_joints(list));
+  const std::string listed = list_joints(list);
+  robot.notes.push_back("fixed at zero, since --joints does not name them: " + listed +
+                        "; robot descriptions written from the rig file contain them as fixed "
+                        "joints");
+  return listed;
 }
 
 void scale_lengths(Robot& robot, double factor) {

@@ -12,8 +12,9 @@ namespace service {
 /// @param source  name of the file for messages
 /// @throws proto::InputError if a name is not that of a moving joint, or is that of a joint that
 ///         mimics a joint which is not named
-void select_moving_joints(Robot& robot, const std::vector<std::string>& names,
-                          const std::string& source);
+/// @return  names of the fixed joints, as in the note; empty if there are none
+std::string select_moving_joints(Robot& robot, const std::vector<std::string>& names,
+                                 const std::string& source);
 
 /// Multiplies all lengths of a robot: positions, and the coordinates of its prismatic joints.
 void scale_lengths(Robot& robot, double factor);

@@ -49,6 +49,11 @@ TEST(DesignPlan, StaysWithinTheLimitsAndBeatsRandomPlans) {
   const ExperimentDesign design = optimize_experiment_plan(own, {.screens = 2, .rounds = 15});
   ASSERT_GT(design.plan.size(), 0);
   EXPECT_LT(design.worst, 0.9 * screened.worst);
+  // A search ends with the first plans that are good enough.
+  const ExperimentDesign enough = optimize_experiment_plan(
+      own, {.screens = 2, .rounds = 15, .enough = 0.5 * (design.worst + screened.worst)});
+  EXPECT_LE(enough.worst, 0.5 * (design.worst + screened.worst));
+  EXPECT_GT(enough.worst, design.worst);
   const PlanEvaluator bench(own.mechanism, own.facts, 1);
   const Eigen::VectorXd command = compute_limited_commands(own, bench, own.mechanism, design.plan);
   EXPECT_LE(command.cwiseAbs().maxCoeff(), own.limits.command_max * (1.0 + 1e-12));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "estimator/calibrate/calibrate.hpp"
@@ -329,6 +330,24 @@ TEST(DiagnosedCalibration, RejectsInputWithFaults) {
   insists.repair = false;
   EXPECT_NO_THROW(require_no_fault(fault, insists));
   EXPECT_NO_THROW(require_no_fault({}, {}));
+}
+
+// Without noise and quantization, the errors of the simulation itself exceed the noise. They have
+// none of the causes that are tested for recordings of a rig.
+TEST(DiagnosedCalibration, ReportsExactReadingsInsteadOfCauses) {
+  const auto calibrated_with = [](double noise) {
+    Eigen::VectorXd readings = swung({.b = 2e-3}, 2.0, 6000, 0.0, 1);
+    for (Eigen::Index k = 0; k < readings.size(); ++k) {
+      readings[k] += 1e-5 * std::sin(1e-3 * static_cast<double>(k));  // of a coarse integrator
+    }
+    return calibrate(as_read(readings, noise, 0.0, 1)).calibration;
+  };
+  const Calibration simulated = calibrated_with(0.0);
+  ASSERT_NE(simulated.verdict.kind, VerdictKind::kAccepted);
+  ASSERT_NE(find(simulated, "exact-readings"), nullptr);
+  EXPECT_EQ(find(simulated, "exact-readings")->severity, Severity::kWarning);
+  EXPECT_EQ(simulated.findings.size(), 1U);
+  EXPECT_EQ(find(calibrated_with(1e-3), "exact-readings"), nullptr);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <variant>
@@ -8,6 +9,8 @@
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/diagnostics/description/description_errors.hpp"
 #include "estimator/diagnostics/misfit/misfit_causes.hpp"
+#include "estimator/diagnostics/repair/diagnosed_calibration.hpp"
+#include "estimator/diagnostics/signal/channels.hpp"
 #include "service/messages/message_text.hpp"
 #include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
@@ -122,6 +125,95 @@ TEST(MisplacedStops, AreFoundInResiduals) {
       << describe_finding(findings[0]).what;
   EXPECT_EQ(findings[0].severity, Severity::kWarning);
   EXPECT_NEAR(cause_size(causes_of(findings[0]).front()), 1.0, 1e-3);
+}
+
+constexpr double kStopCount = 2.0 * M_PI / 4096.0;  // [rad]
+constexpr double kPressingTorque = 0.05;            // [N·m]
+
+/// A Furuta pendulum whose motor moves the arm slowly against an upper stop at 0.5 rad and presses
+/// it there. The described stop is free, and far beyond the readings.
+StoppedRig arm_pressed_against_a_stop() {
+  FurutaShape shape;
+  shape.arm_inertia = 3e-3 + 0.238 * 0.128 * 0.128;
+  shape.viscous = {0.1, 2e-4};
+  StoppedMotion motion = stopped_furuta(shape);
+  motion.force = [force = motion.force](const Eigen::Vector2d& q, const Eigen::Vector2d& v) {
+    return Eigen::Vector2d(force(q, v) + Eigen::Vector2d(kPressingTorque, 0.0));
+  };
+  motion.stops = {{0, -1.0, 0.5, 0.15}};
+  motion.q = {0.0, 0.3};
+  Eigen::MatrixXd angles = motion.sample(kStopPeriod, 1000);
+  for (double& angle : angles.reshaped()) angle = kStopCount * std::round(angle / kStopCount);
+  Segment segment = undriven(angles, kStopPeriod);
+  segment.controls = Eigen::MatrixXd::Ones(angles.rows(), 1);
+  StoppedRig rig{make_furuta(), {{"run", {segment}}}};
+  rig.mechanism.joint_parameter(0, JointParameter::kMotorGain).value = kPressingTorque;
+  rig.mechanism.joint_parameter(0, JointParameter::kViscous).value = shape.viscous[0];
+  rig.mechanism.joint_parameter(1, JointParameter::kViscous).value = shape.viscous[1];
+  place_stop(rig.mechanism, 0, -1.0, 1.3, 0.15);
+  free_parameters(rig.mechanism, {"A.J_zz", "B.J_yy", "1.b", "2.b"}, 1.3);
+  parameter_of(rig.mechanism, "1.stop_upper").free = true;
+  return rig;
+}
+
+// One slow impact far from the described position does not move the start of a free stop, as dry
+// friction stops a joint in the same way. If the model is not accepted, the stop is tried there.
+TEST(MisplacedStops, StartWhereAJointRestsIfTheModelIsNotAccepted) {
+  const StoppedRig rig = arm_pressed_against_a_stop();
+  SignalExamination stops;
+  find_initial_stops(rig.mechanism, {kStopCount, kStopCount}, rig.recordings, stops);
+  ASSERT_TRUE(stops.stop_starts.empty());
+  ASSERT_NE(calibrate(rig.mechanism, rig.recordings).verdict.kind, VerdictKind::kAccepted);
+  const DiagnosedCalibration found = calibrate_with_diagnostics(rig.mechanism, rig.recordings, {});
+  EXPECT_EQ(found.calibration.verdict.kind, VerdictKind::kAccepted);
+  EXPECT_NEAR(parameter_of(found.calibration.mechanism, "1.stop_upper").value, 0.5, kStopCount);
+  EXPECT_EQ(std::ranges::count(found.calibration.findings, MessageCode::kMisplacedStop,
+                               [](const Finding& each) { return each.message.code; }),
+            1);
+}
+
+// The furthest reading must be a rest: at a turning point there is no stop. A fixed stop, and one
+// that the readings reach, keep their values.
+TEST(MisplacedStops, AreTriedAtRestsOnly) {
+  const auto tried = [](const StoppedRig& rig) {
+    SignalExamination stops;
+    find_stops_at_rests(rig.mechanism, {kStopCount, kStopCount}, rig.recordings, stops);
+    return std::ssize(stops.stop_starts);
+  };
+  StoppedRig rig = arm_pressed_against_a_stop();
+  EXPECT_EQ(tried(rig), 1);
+  parameter_of(rig.mechanism, "1.stop_upper").value = 0.5;
+  EXPECT_EQ(tried(rig), 0);
+  parameter_of(rig.mechanism, "1.stop_upper").value = 1.3;
+  parameter_of(rig.mechanism, "1.stop_upper").free = false;
+  EXPECT_EQ(tried(rig), 0);
+  parameter_of(rig.mechanism, "1.stop_upper").free = true;
+  Eigen::MatrixXd& angles = rig.recordings[0].segments[0].angles;
+  for (int k = 0; k < angles.rows(); ++k) {
+    angles(k, 0) = kStopCount * std::round(0.5 * std::cos(8.0 * kStopPeriod * k) / kStopCount);
+  }
+  EXPECT_EQ(tried(rig), 0);
+}
+
+// A fit whose wrong start leads its simulation to a stop, far from all readings, would end there.
+// Stops that no reading comes near therefore do not change a fit, and remain in its result.
+TEST(DistantStops, DoNotChangeAFit) {
+  StoppedRig rig = pendulum_at_stop();
+  rig.mechanism.joints[0].stops = {};
+  for (double& angle : rig.recordings[0].segments[0].angles.reshaped()) angle *= 0.2;
+  const Calibration without = calibrate(rig.mechanism, rig.recordings);
+  place_stop(rig.mechanism, 0, -1.0, 1.0, kStopRestitution);
+  place_stop(rig.mechanism, 0, 1.0, -1.0, kStopRestitution);
+  const Calibration with = calibrate(rig.mechanism, rig.recordings);
+  EXPECT_TRUE(with.mechanism.joints[0].stops.lower && with.mechanism.joints[0].stops.upper);
+  EXPECT_EQ(with.iterations, without.iterations);
+  ASSERT_EQ(with.parameters.size(), without.parameters.size());
+  for (std::size_t i = 0; i < with.parameters.size(); ++i) {
+    EXPECT_EQ(with.parameters[i].value, without.parameters[i].value);
+  }
+  // Near the readings, a stop does change it.
+  place_stop(rig.mechanism, 0, -1.0, 0.4, kStopRestitution);
+  EXPECT_NE(calibrate(rig.mechanism, rig.recordings).iterations, without.iterations);
 }
 
 }  // namespace
