@@ -39,6 +39,21 @@ void check_table(std::string_view text, const std::vector<std::string>& names) {
   }
 }
 
+// Reads each column by itself: all its rows, or none with the reason, unless it begins with a word.
+void check_columns(std::string_view text) {
+  const proto::CsvColumns table = proto::read_csv_columns(kPath, text);
+  require(table.stamp_count <= table.columns.size());
+  std::size_t rows = 0;
+  for (const proto::CsvColumn& column : table.columns) {
+    require(column.values.empty() || column.fault.empty());
+    require(column.fault.empty() || column.fault.starts_with(kPath));
+    if (column.values.empty()) continue;
+    require(rows == 0 || rows == column.values.size());
+    rows = column.values.size();
+    for (const double value : column.values) require(!std::isinf(value));
+  }
+}
+
 // The first column as time, or none; then an optional angle, and a control signal.
 service::RecordingFormat make_format(const std::vector<std::string>& names, bool with_time) {
   service::RecordingFormat format;
@@ -84,6 +99,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<std::string> names;
   fuzz::expect_value_or_refusal(kPath, [&] { names = proto::parse_csv_header(kPath, text).names; });
   if (names.empty()) return 0;
+  fuzz::expect_value_or_refusal(kPath, [&] { check_columns(text); });
   fuzz::expect_value_or_refusal(kPath, [&] { check_table(text, names); });
   fuzz::expect_value_or_refusal(kPath, [&] { check_import(text, names); });
   return 0;

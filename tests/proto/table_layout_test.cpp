@@ -61,6 +61,12 @@ TEST(TableLayout, FindsTheSeparator) {
   expect_parts(refusal_of("sep=|\nt|x\n0|1\n"), {"f.csv:1", "sep=|", "semicolon"});
 }
 
+// A sensor without any reading is a column, a separator at the end of rows is none.
+TEST(TableLayout, KeepsALastColumnWithoutReadings) {
+  EXPECT_EQ(parse_csv_header("f.csv", "0,1,nan\n1,2,nan\n2,3,nan\n").names, (Names{"1", "2", "3"}));
+  EXPECT_EQ(parse_csv_header("f.csv", "0,1,\n1,2,\n2,3,\n").names, (Names{"1", "2"}));
+}
+
 TEST(TableLayout, FindsDecimalCommas) {
   expect_table("t;x\n0,0;1,5\n0,1;2,5\n", {"t", "x"}, {"semicolons", "decimal commas"});
   expect_table("t x\n0,0 1,5\n0,1 2,5\n", {"t", "x"}, {"blanks", "decimal commas"});

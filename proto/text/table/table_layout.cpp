@@ -99,9 +99,11 @@ Separation separate(const std::vector<std::string_view>& lines, char delimiter) 
     found.columns = columns;
   }
   std::vector<int> numbers(found.columns), texts(found.columns);
+  found.has_empty_end = found.columns > 1;
   for (const std::string_view line : lines) {
     split_cells(line, delimiter, cells);
     if (cells.size() != found.columns) continue;
+    found.has_empty_end = found.has_empty_end && trim_blanks(cells.back()).empty();
     for (std::size_t k = 0; k < cells.size(); ++k) {
       numbers[k] += has_number(cells[k]) ? 1 : 0;
       texts[k] += has_text(cells[k]) ? 1 : 0;
@@ -113,7 +115,6 @@ Separation separate(const std::vector<std::string_view>& lines, char delimiter) 
     text_count += texts[k];
     found.is_number_column.push_back(numbers[k] > texts[k]);
   }
-  found.has_empty_end = found.columns > 1 && numbers.back() + texts.back() == 0;
   if (number_count > 0.0) found.number_share = number_count / (number_count + text_count);
   return found;
 }

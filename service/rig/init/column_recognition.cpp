@@ -71,7 +71,13 @@ std::vector<double> changes_of(const std::vector<double>& values) {
 /// change if all changes are multiples of it and many changes equal it. Numbers printed with few
 /// digits are also multiples of a step, but seldom change by just one step.
 double quantum_of(const std::vector<double>& values) {
+  constexpr std::size_t kChangesMax = 500'000;
   std::vector<double> changes = changes_of(values);
+  if (changes.size() > kChangesMax) {
+    const std::size_t stride = changes.size() / kChangesMax;
+    for (std::size_t k = 0; k < kChangesMax; ++k) changes[k] = changes[k * stride];
+    changes.resize(kChangesMax);
+  }
   if (changes.size() < 20) return 0.0;
   std::ranges::sort(changes);
   // Rounding makes the smallest changes slightly unequal; use the mean of the first group.
@@ -108,16 +114,16 @@ bool has_length_unit(const ColumnProfile& column) {
   return unit && is_length_unit(*unit);
 }
 
-ColumnProfile look_at(const std::string& name, const std::vector<double>& values) {
-  ColumnProfile look{name, words_of(name), values};
+ColumnProfile look_at(const std::string& name, std::vector<double> values) {
+  ColumnProfile look{name, words_of(name), std::move(values)};
   if (has(look, kTimeWords) || is_time_unit(look)) unwrap_time_counter(look.values);
   const ColumnStatistics statistics = compute_column_statistics(look.values);
   std::tie(look.low, look.high) = find_range_without_spikes(look.values);
   look.constant = !(look.high > look.low);
   look.rising = !look.constant && std::ranges::is_sorted(look.values);
-  look.whole =
-      std::ranges::all_of(values, [](double x) { return std::isnan(x) || x == std::round(x); });
-  look.quantum = quantum_of(values);
+  look.whole = std::ranges::all_of(look.values,
+                                   [](double x) { return std::isnan(x) || x == std::round(x); });
+  look.quantum = quantum_of(look.values);
   const double range = look.high - look.low;
   look.moves = range > kNoisesMoved * statistics.noise && range > kQuantaMoved * look.quantum;
   return look;
@@ -209,16 +215,16 @@ std::vector<ColumnProfile> read_column_profiles(const std::string& path,
                                                 const std::vector<std::string>& names,
                                                 const std::string& topic, std::string* layout) {
   std::vector<ColumnProfile> columns;
-  const RecordingColumns recording = read_recording_columns(path, names, topic);
+  RecordingColumns recording = read_recording_columns(path, names, topic);
   const auto own = recording.columns | std::views::drop(recording.stamp_count);
   if (!names.empty() && !std::ranges::equal(own, names, {}, &NamedColumn::name)) {
     throw proto::InputError("--columns: " + path + " names its columns itself: " +
                             join_quoted_names(recording.columns, "none") + ". Omit --columns");
   }
   if (layout != nullptr) *layout = recording.layout;
-  for (const NamedColumn& column : recording.columns) {
+  for (NamedColumn& column : recording.columns) {
     columns.push_back(column.values.empty() ? ColumnProfile{column.name, words_of(column.name), {}}
-                                            : look_at(column.name, column.values));
+                                            : look_at(column.name, std::move(column.values)));
     columns.back().fault = column.fault;
   }
   for (const auto& [name, reason] : recording.others) {

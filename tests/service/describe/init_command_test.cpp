@@ -101,6 +101,27 @@ TEST(InitCommand, RefusesColumnsThatAreNotNumeric) {
   run_successfully(start + "--angle x --segment word");
 }
 
+// A duty has a meaning in the rig file, in lower case and from -1 to 1.
+TEST(InitCommand, ReadsADutyInCapitals) {
+  const TemporaryFolder folder;
+  for (const auto& [name, most] : {std::pair("Duty", 0.5), {"u", 0.5}, {"DUTY", 255.0}}) {
+    std::string text = "t_s,theta_rad," + std::string(name) + "\n";
+    for (int k = 0; k < 200; ++k) {
+      text += std::to_string(0.01 * k) + "," + std::to_string(std::cos(0.1 * k)) + "," +
+              std::to_string(most * std::sin(0.05 * k)) + "\n";
+    }
+    const std::string made = folder.file("rig.textproto");
+    const std::string command = "init --force --kind pendulum --from " +
+                                folder.write("run.csv", text) + " --out " + made + " ";
+    if (most > 1.0) {
+      run_refused(command + "--command-unit Duty", {"a duty is from -1 to 1", "--command-unit 1"});
+    } else {
+      run_successfully(command + (std::string(name) == "u" ? "--command-unit Duty" : ""));
+      expect_parts(contents_of(made), {"control_unit: \"duty\""});
+    }
+  }
+}
+
 TEST(InitCommand, NeverOverwritesUnasked) {
   const TemporaryFolder folder;
   const std::string rig = folder.write("rig.textproto", "mine");
@@ -133,6 +154,10 @@ TEST(InitCommand, RefusesInOneSentence) {
   } wrong[] = {{"--kind helicopter", "not a kind of rig"},
                {"--kind furuta --length 0.2,0.3", "--length"},
                {"--kind pendulum --arm-length 0.2", "apply to a furuta"},
+               {"--kind pendulum --counts 1,2", "--counts: given 2 times, but a pendulum has 1"},
+               {"--kind furuta --zero 1,2,3", "--zero: given 3 times, but a furuta has 2 angles"},
+               {"--kind pendulum --no-motor --command u", "--no-motor excludes --command"},
+               {"--kind pendulum --no-motor --command-unit V", "--no-motor excludes --command"},
                {"--kind pendulum --cart-mass 0.2", "applies to a cart or cart-pole"},
                {"--kind four-bar", "--ground"},
                {"--kind pendulum --mass -1", "--mass"},
