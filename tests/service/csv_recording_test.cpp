@@ -415,10 +415,14 @@ TEST(CsvRecording, ChecksNumbersAgainstTheTableOfRanges) {
       if (k >= 20 && k < 20 + rows) row.*field = value;
     });
   };
-  for (const double value : {1e13, -1e13, 1e308}) {  // false readings of a few rows are left out
-    EXPECT_NO_THROW((void)import_text(with(&Row::theta, value, 5), make_format()));
+  for (const double value : {1e13, -1e13, 1e308}) {
     expect_parts(import_refusal(with(&Row::theta, value, 6)),
                  {"r.csv:22:2", "column \"theta\"", "must be from -1e12 to 1e12"});
+    // False readings of up to five rows are left out, like smaller ones.
+    const ImportedRecording imported = import_text(with(&Row::theta, value, 5), make_format());
+    EXPECT_TRUE(std::isnan(imported.recording.segments.front().angles(22, 0)));
+    ASSERT_FALSE(imported.summary.notes.empty());
+    expect_parts(imported.summary.notes.front(), {"\"theta\": 5 readings are no possible angle"});
   }
   for (const double value : {1.1e6, -1.1e6}) {
     expect_parts(import_refusal(with(&Row::u, value)),

@@ -149,6 +149,9 @@ void print_created_rig(const InitOptions& options, const RigAnswers& answers, co
   const std::string recording = answers.source.empty() ? "run.csv" : answers.source;
   out << "  estimated: " << free << "\n\nNext:\n"
       << "  rigcal info " << options.out << " --picture -\n"
+      << (answers.source.empty() ? "  (record run.csv with the columns of recording { }, or use "
+                                   "rigcal-daq: docs/rig.md)\n"
+                                 : "")
       << "  rigcal check " << recording << " --rig " << options.out << '\n'
       << "  rigcal calibrate " << recording << " --rig " << options.out
       << " --json result.json --plot result.html\n";

@@ -358,6 +358,8 @@ CommandUnit guess_command_unit(const ColumnProfile& column) {
   if (has(column, {"nm", "torque", "tau"})) return {"N·m"};
   if (has(column, {"n", "force"})) return {"N"};
   if (has(column, {"pwm", "duty"})) {
+    const bool is_percent = column.name.find('%') != std::string::npos || has(column, {"percent"});
+    if (is_percent) return {"duty", 0.01};
     return {std::max(std::abs(column.low), std::abs(column.high)) <= 1.0 ? "duty" : "1"};
   }
   if (has(column, kEffortWords)) return {has(column, kPositionWords) ? "N" : "N·m"};

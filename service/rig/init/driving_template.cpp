@@ -48,9 +48,11 @@ std::string make_driving_template(const RigAnswers& answers,
       "# }\n"
       "# safety {\n"
       "#   command_max: ?  # largest command [" +
-      answers.motor->unit +
+      answers.motor->unit + (answers.motor->unit == "duty" ? ", at most 1" : "") +
       "]\n"
-      "#   # Limits inside the end stops; positions [rad or m], speeds [rad/s or m/s].\n" +
+      "#   # Limits inside the end stops; positions [rad or m], speeds [rad/s or m/s]. A joint "
+      "that\n"
+      "#   # may turn freely needs wide limits, such as -100 and 100.\n" +
       limits + "# }\n";
   return text;
 }

@@ -260,7 +260,8 @@ name: "{}"
   std::string motor(double torque, const char* force) const {
     if (!answers_.motor) return "";
     const std::string& unit = answers_.motor->unit;
-    const double gain = unit == force ? 1.0 : torque / answers_.command_max.value_or(kCommandMax);
+    const double most = answers_.command_max.value_or(unit == "duty" ? 1.0 : kCommandMax);
+    const double gain = unit == force ? 1.0 : torque / most;
     return fmt::format(R"(  motor {{
     control_unit: {}
     gain {}  # [{}/{}] not known: estimated
@@ -454,9 +455,8 @@ name: "{}"
       if (!answers_.readings[k].column.empty()) text += reading_text(names[k], k);
     }
     if (answers_.motor && !answers_.motor->column.empty()) {
-      const double scale = answers_.motor->scale;
-      text += "  control { joint: " + quoted(joints_[0]) +
-              " column: " + quoted(answers_.motor->column) +
+      const auto& [column, unit, scale] = *answers_.motor;
+      text += "  control { joint: " + quoted(joints_[0]) + " column: " + quoted(column) +
               (scale == 1.0 ? "" : " scale: " + number(scale)) + " }\n";
     }
     const std::string& segment = answers_.segment_column;
@@ -477,8 +477,8 @@ name: "{}"
     const double rest = (reading.inverted ? -1.0 : 1.0) * reading.rest;
     const bool upright = std::abs(std::abs(rest) - M_PI) < 1e-12;
     std::string more = reading.inverted ? " inverted: true" : "";
-    const double modulo = reading.counts_modulo;
-    if (modulo > 0.0) more += " counts_modulo: " + format_number(modulo, 16);
+    const double n = reading.counts_modulo;
+    if (n > 0.0) more += " counts_modulo: " + format_number(n, 16);
     if (reading.allow_missing) more += " allow_missing: true";
     if (rest != 0.0) more += " offset_rad: " + format_number(-rest, 16);
     return with_comment(

@@ -102,7 +102,7 @@ TEST_F(Guess, RecognizesAnEffortAsACommand) {
   }
 }
 
-// A duty is within ±1. A PWM of 255 steps or in percent is a number without a unit.
+// A duty is within ±1, or in percent. A PWM of 255 steps is a number without a unit.
 TEST_F(Guess, RecognizesADutyWithinOne) {
   const auto unit = [&](const std::string& name, double most) {
     return guess_command_unit(
@@ -113,6 +113,7 @@ TEST_F(Guess, RecognizesADutyWithinOne) {
   EXPECT_EQ(unit("pwm", 0.3), "duty");
   EXPECT_EQ(unit("pwm", 1.01), "1");
   EXPECT_EQ(unit("pwm", 255.0), "1");
+  EXPECT_EQ(unit("PWM %", 80.0), "duty");
   EXPECT_EQ(unit("voltage", 0.3), "V");
 }
 
