@@ -20,7 +20,7 @@ struct LimitError {
 const std::string kArmLimits =
     R"(  joint { joint: "1" angle_rad_min: -12.6 angle_rad_max: 12.6 speed_rad_per_s_max: 40 })";
 
-std::string furuta() { return contents_of(config("rig-furuta.textproto")); }
+std::string furuta_text() { return contents_of(config("rig-furuta.textproto")); }
 
 // Limits that contradict each other or the rig would be ignored or misread: each is refused with its
 // place, by every command.
@@ -39,7 +39,7 @@ TEST(RigSafety, RefusesContradictoryLimits) {
       {"safety {", "safety {\n  motor { joint: \"2\" command_max: 1 }",
        {"\"2\" has no motor in this file"}}};
   for (const LimitError& error : errors) {
-    const std::string text = replaced(furuta(), error.from, error.to);
+    const std::string text = replaced(furuta_text(), error.from, error.to);
     std::vector<std::string> parts = error.parts;
     parts.push_back("r.textproto:");
     expect_parts(refusal([&] { parse_rig("r.textproto", text); }), parts);
@@ -54,14 +54,14 @@ TEST(RigSafety, IncompleteLimitsAreReportedByInfo) {
     return run_successfully("info " + folder.write("r.textproto", text)).out;
   };
   const std::string kRefuses = "note: rigcal-daq refuses to drive this rig: ";
-  EXPECT_EQ(info(furuta()).find(kRefuses), std::string::npos);
-  expect_parts(info(replaced(furuta(), kArmLimits, "")),
+  EXPECT_EQ(info(furuta_text()).find(kRefuses), std::string::npos);
+  expect_parts(info(replaced(furuta_text(), kArmLimits, "")),
                {kRefuses, "has no limits for joint \"1\""});
-  expect_parts(info(replaced(furuta(), "speed_rad_per_s_max: 40", "")),
+  expect_parts(info(replaced(furuta_text(), "speed_rad_per_s_max: 40", "")),
                {kRefuses, "speed_rad_per_s_max must be a positive number"});
-  expect_parts(info(replaced(furuta(), "angle_rad_min: -12.6 angle_rad_max: 12.6", "")),
+  expect_parts(info(replaced(furuta_text(), "angle_rad_min: -12.6 angle_rad_max: 12.6", "")),
                {kRefuses, "angle_rad_min must be below angle_rad_max; give both"});
-  expect_parts(info(replaced(furuta(), "safety {\n  command_max: 10\n", "safety {\n")),
+  expect_parts(info(replaced(furuta_text(), "safety {\n  command_max: 10\n", "safety {\n")),
                {kRefuses, "\"1\": command_max must be a positive number"});
 }
 
