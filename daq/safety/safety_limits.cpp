@@ -153,8 +153,7 @@ std::string describe_motion_trip(const Trip& trip, const std::string& unit) {
              "If the motors do not move it, write may_stand_still: true in safety { joint { } }";
     case TripCause::kLateEncoder:
       return "its encoder did not count while its motor set another joint in motion, by " + value +
-             at +
-             "Check the encoder and its cable, counts_per_turn, and the order of the channels";
+             at + "Check the encoder and its cable, counts_per_turn, and the order of the channels";
     case TripCause::kWrongDirection:
       return "it moved " + value + " against its motor" + at +
              "Check the inverted field of its channel, "

@@ -37,7 +37,7 @@ bool is_repeated(const Entries& entries, int index) {
 
 /// Limits of a motor in the section `safety`.
 struct CommandLimit {
-  int own = -1;      ///< index of the motor's own limits; −1 if it has the limit of all motors
+  int own = -1;       ///< index of the motor's own limits; −1 if it has the limit of all motors
   double most = 0.0;  ///< largest command; 0 if not given
 
   CommandLimit(const v1::Safety& safety, const std::string& joint) : most(safety.command_max()) {
@@ -72,8 +72,8 @@ void check_motor_limits(const v1::Rig& rig, const TextLocator& root) {
     if (!(most > 0.0 && limit.most > most)) continue;
     (limit.own >= 0 ? place.at("motor", limit.own) : place)
         .at("command_max")
-        .fail("is above the control_max of motor \"" + joint.name() + "\", " +
-              notation::format_number(most) + " " + unit);
+        .fail("command_max is above the control_max of motor \"" + joint.name() + "\", " +
+              notation::format_number(most) + " " + unit + "; lower it");
   }
 }
 
@@ -151,8 +151,8 @@ void check_safety_is_complete(const v1::Rig& rig, const TextLocator& root) {
     const TextLocator here = place.at("joint", static_cast<int>(found - safety.joint().begin()));
     PositionLimits(*found, slides).check(channel.joint(), true, here);
     if (!((slides ? found->speed_m_per_s_max() : found->speed_rad_per_s_max()) > 0.0)) {
-      here.fail("joint \"" + channel.joint() + "\": " +
-                (slides ? "speed_m_per_s_max" : "speed_rad_per_s_max") +
+      here.fail("joint \"" + channel.joint() +
+                "\": " + (slides ? "speed_m_per_s_max" : "speed_rad_per_s_max") +
                 " must be a positive number");
     }
   }

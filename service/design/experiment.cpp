@@ -79,8 +79,8 @@ constexpr int kScreensOfSignals = 6;         // batches of random plans before t
 constexpr int kScreensOfGains = 3;           // fewer, since a plan has few gains
 constexpr int kScreens = 2;                  // batches of plans used to find unidentifiable targets
 constexpr int kDraws = 200;                  // parameter samples that must stay within the limits
-/// Ratio of all predicted standard deviations to requested targets at which the search ends. Standard
-/// deviations obtained with a run may be several times those predicted.
+/// Ratio of all predicted standard deviations to requested targets at which the search ends.
+/// Standard deviations obtained with a run may be several times those predicted.
 constexpr double kEnough = 0.25;
 constexpr double kUselessShare = 1.0;        // of a value: largest standard deviation of use
 constexpr double kCalmer = 0.93;             // factor on a plan if a sample leaves the limits
@@ -225,10 +225,11 @@ class Designer {
       const estimator::DesignComputingLimits effort{
           .screens = kinds[k] == CommandKind::kSwingUp ? kScreensOfGains : kScreensOfSignals,
           .threads = request_.threads,
-          .over = [&] {
-            report_time(name, begin);
-            return is_stopped() || Clock::now() > end;
-          },
+          .over =
+              [&] {
+                report_time(name, begin);
+                return is_stopped() || Clock::now() > end;
+              },
           .enough = has_requested_precisions() ? kEnough : 0.0};
       const estimator::ExperimentDesign design = design_for(effort);
       candidate.plan = design.plan;

@@ -48,7 +48,7 @@ std::string format_verdict(const estimator::Verdict& verdict) {
 
 FindingText describe_finding(const estimator::Finding& finding) {
   FindingText text;
-  if (!finding.message.arguments.empty()) {
+  if (finding.message != estimator::Message()) {
     std::vector<estimator::Message> causes = {finding.message};
     if (const estimator::Argument::Value* joined = finding.message.find("causes")) {
       causes = std::get<std::vector<estimator::Message>>(*joined);

@@ -15,6 +15,7 @@
 #include "estimator/simulation/loops/loop_closure.hpp"
 #include "estimator/spook/spook_stepper.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/messages/message_text.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -254,6 +255,17 @@ std::unique_ptr<Plant> make_plant(const Rig& rig, const Scenario& scenario, doub
   }
   estimator::require_spook_support(rig.mechanism);
   return std::make_unique<SpookPlant>(rig, scenario, step);
+}
+
+std::vector<std::string> find_inertia_notes(const Rig& rig) {
+  std::vector<std::string> notes;
+  for (const estimator::Message& error : estimator::find_mechanism_errors(rig.mechanism)) {
+    if (error.code != estimator::MessageCode::kTriangleInequality) {
+      throw proto::InputError(rig.path + ": cannot be simulated: " + format_error(error));
+    }
+    notes.push_back(format_error(error));
+  }
+  return notes;
 }
 
 }  // namespace service

@@ -2,6 +2,8 @@
 
 #include <Eigen/Core>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "service/rig/rig_file.hpp"
 #include "service/simulation/scenario.hpp"
@@ -64,5 +66,10 @@ std::unique_ptr<Plant> make_plant(const Rig& rig, const Scenario& scenario, doub
 /// Returns the integration method for a mechanism: the requested method, or for kAutomatic SPOOK if
 /// SPOOK supports all joints, otherwise the equations of motion.
 Integrator choose_integrator(const estimator::Mechanism& mechanism, Integrator asked);
+
+/// Returns notes on inertias that no body has. Such inertias may nevertheless result from a
+/// calibration, if only sums of inertias are identifiable.
+/// @throws proto::InputError if the motion cannot be simulated
+std::vector<std::string> find_inertia_notes(const Rig& rig);
 
 }  // namespace service

@@ -12,7 +12,6 @@
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/signal/step_grid.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/messages/message_text.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/simulation/measured_joints.hpp"
 #include "service/simulation/plant.hpp"
@@ -407,27 +406,13 @@ std::vector<CommandHistory> make_histories(const estimator::Mechanism& mechanism
   return motors;
 }
 
-/// Returns notes on inertias that no body has. Such inertias may nevertheless result from a
-/// calibration, if only sums of inertias are identifiable.
-/// @throws InputError if the motion cannot be simulated
-std::vector<std::string> check_inertias(const Rig& rig) {
-  std::vector<std::string> notes;
-  for (const estimator::Message& error : estimator::find_mechanism_errors(rig.mechanism)) {
-    if (error.code != estimator::MessageCode::kTriangleInequality) {
-      throw proto::InputError(rig.path + ": cannot be simulated: " + format_error(error));
-    }
-    notes.push_back(format_error(error));
-  }
-  return notes;
-}
-
 }  // namespace
 
 SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
                       const std::atomic<bool>* stop, Integrator integrator) {
   const estimator::Mechanism& mechanism = rig.mechanism;
   SimulatedRun run;
-  run.notes = check_inertias(rig);
+  run.notes = find_inertia_notes(rig);
   if (!scenario.start_note.empty()) run.notes.push_back(scenario.start_note);
   run.integrator = choose_integrator(mechanism, integrator);
   run.step = step;

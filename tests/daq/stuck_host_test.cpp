@@ -86,8 +86,8 @@ TEST_P(HostPause, TripsBeyondItsBound) {
   }
 }
 
-// A pause that the unit's time to live of 20 ms does not allow. The unit switches off by itself, and
-// the message names the pause, whether the loop allows it or not.
+// A pause that the unit's time to live of 20 ms does not allow. The unit switches off by itself,
+// and the message names the pause, whether the loop allows it or not.
 TEST_P(HostPause, IsNamedIfItTripsTheUnit) {
   for (const double staleness_s_max : {0.5, 0.01}) {
     SafetyLimits limits = furuta_limits();

@@ -22,21 +22,27 @@ const std::string kArmLimits =
 
 std::string furuta_text() { return contents_of(config("rig-furuta.textproto")); }
 
-// Limits that contradict each other or the rig would be ignored or misread: each is refused with its
-// place, by every command.
+// Limits that contradict each other or the rig would be ignored or misread: each is refused with
+// its place, by every command.
 TEST(RigSafety, RefusesContradictoryLimits) {
   const std::vector<LimitError> errors = {
-      {"joint: \"1\" angle_rad_min: -12.6", "joint: \"arm\" angle_rad_min: -12.6",
+      {"joint: \"1\" angle_rad_min: -12.6",
+       "joint: \"arm\" angle_rad_min: -12.6",
        {"unknown joint \"arm\"", "use a joint of this file"}},
-      {"joint: \"1\" angle_rad_min: -12.6", "joint: \"2\" angle_rad_min: -12.6",
+      {"joint: \"1\" angle_rad_min: -12.6",
+       "joint: \"2\" angle_rad_min: -12.6",
        {"\"2\" has limits twice"}},
-      {"angle_rad_min: -12.6 angle_rad_max: 12.6", "angle_rad_min: 12.6 angle_rad_max: -12.6",
+      {"angle_rad_min: -12.6 angle_rad_max: 12.6",
+       "angle_rad_min: 12.6 angle_rad_max: -12.6",
        {"\"1\": angle_rad_min must be below angle_rad_max"}},
-      {"angle_rad_min: -12.6 angle_rad_max: 12.6", "position_m_min: -1 position_m_max: 1",
+      {"angle_rad_min: -12.6 angle_rad_max: 12.6",
+       "position_m_min: -1 position_m_max: 1",
        {"\"1\" turns, so it has no position_m_min; write angle_rad_min"}},
-      {"command_max: 10\n  command_slew", "command_max: 11\n  command_slew",
-       {"command_max", "is above the control_max of motor \"1\", 10 V"}},
-      {"safety {", "safety {\n  motor { joint: \"2\" command_max: 1 }",
+      {"command_max: 10\n  command_slew",
+       "command_max: 11\n  command_slew",
+       {"command_max is above the control_max of motor \"1\", 10 V"}},
+      {"safety {",
+       "safety {\n  motor { joint: \"2\" command_max: 1 }",
        {"\"2\" has no motor in this file"}}};
   for (const LimitError& error : errors) {
     const std::string text = replaced(furuta_text(), error.from, error.to);

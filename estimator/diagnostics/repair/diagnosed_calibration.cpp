@@ -270,8 +270,7 @@ bool are_readings_exact(const DiagnosedInput& input) {
   }
   for (const Recording& recording : input.recordings) {
     for (std::size_t i = 0; i < sensors.size(); ++i) {
-      const double noise =
-          estimate_noise_level(recording.segments, static_cast<Eigen::Index>(i));
+      const double noise = estimate_noise_level(recording.segments, static_cast<Eigen::Index>(i));
       if (!(noise < kExactNoise * sensors[i].units().scale)) return false;
     }
   }

@@ -389,7 +389,8 @@ void show_info(const InfoOptions& options) {
       std::cout << '\n' << joint_tables(rig) << parameter_table(rig.mechanism, options.all);
     }
     if (!rig.incomplete_safety.empty()) {
-      std::cout << "\nnote: rigcal-daq refuses to drive this rig: " << rig.incomplete_safety << '\n';
+      std::cout << "\nnote: rigcal-daq refuses to drive this rig: " << rig.incomplete_safety
+                << '\n';
     }
     print_picture(options, rig);
   } else if (!options.rig.empty()) {

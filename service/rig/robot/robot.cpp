@@ -80,11 +80,11 @@ class RigWriter {
 
   ConvertedRigText write() {
     text_ = "# proto-file: proto/rig.proto\n# proto-message: rigcal.v1.Rig\n#\n# Made from " +
-            choice_.source + ". Mark the parameters to estimate with `free: true`.\n" +
-            (fixed_joints_.empty() ? "" : "# Fixed at zero by --joints: " + fixed_joints_ +
-                                              ". In robot descriptions written from this file,\n"
-                                              "# they are fixed joints.\n") +
-            "name: \"" + plain(robot_.name) + "\"\n";
+            choice_.source + ". Mark the parameters to estimate with `free: true`.\n";
+    if (!fixed_joints_.empty()) {
+      text_ += "# Fixed at zero by --joints: " + fixed_joints_ + ".\n";
+    }
+    text_ += "name: \"" + plain(robot_.name) + "\"\n";
     const RobotLink& base = robot_.links[robot_.root];
     if (base.inertial) {
       notes_.push_back("link \"" + base.name + "\" is the fixed base: its mass has no effect");
