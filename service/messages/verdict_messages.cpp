@@ -17,23 +17,22 @@ constexpr MessageRow kVerdictRows[] = {
     {kUnexplainedShare, "unexplained-share",
      "the model leaves {share} unexplained (encoder \"{encoder}\")"},
     {kPredictionsMatchNoise, "predictions-match-noise",
-     "torques are predicted to {percent:2} %, and torques and motions to {ratio:2} times the "
-     "errors "
-     "that noise explains[; the segments agree (Cochran's Q = {statistic}, {degrees} degrees of "
-     "freedom)]"},
+     "torques are predicted to {percent:2} %, "
+     "and torques and motions to {ratio:2} times the errors that noise explains"
+     "[; the segments agree (Cochran's Q = {statistic}, {degrees} degrees of freedom)]"},
     {kUnexplainedTorque, "unexplained-torque",
      "the model leaves {percent:2} % of a torque unexplained (joint \"{joint}\")"},
     {kExcessTorqueErrors, "excess-torque-errors",
-     "torques are predicted to {percent:2} %, {ratio:2} times the error that noise explains (joint "
-     "\"{joint}\")"},
+     "torques are predicted to {percent:2} %, "
+     "{ratio:2} times the error that noise explains (joint \"{joint}\")"},
     {kExcessPredictionErrors, "excess-prediction-errors",
-     "errors of predictions over {horizon:2} are {ratio:2} times those that noise explains "
-     "(encoder "
-     "\"{encoder}\")"},
+     "motions are predicted {horizon:2} ahead with an error of {error:2}, "
+     "{ratio:2} times the error that noise explains (encoder \"{encoder}\")"},
     {kSegmentsDisagree, "segments-disagree",
      "the segments disagree (Cochran's Q = {statistic}, {degrees} degrees of freedom)"},
     {kExcessResiduals, "excess-residuals",
-     "residuals are {ratio:2} times the sensor noise (encoder \"{encoder}\")"},
+     "residuals are {ratio:2} times the sensor noise[ and {percent:2} % of the motion] "
+     "(encoder \"{encoder}\")"},
     {kCorrelatedResiduals, "correlated-residuals",
      "residuals are correlated in time (encoder \"{encoder}\")"},
     {kUnexplainedAccelerations, "unexplained-accelerations",

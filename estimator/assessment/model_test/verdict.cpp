@@ -141,9 +141,12 @@ void doubt_residuals(const std::vector<SensorFitQuality>& fits, Verdict& verdict
   const auto correlated = std::ranges::find_if(fits, &SensorFitQuality::correlated);
   if (worst != fits.end() && ratio(*worst) > kNoisy) {
     const bool grave = ratio(*worst) > kFarTooNoisy || correlated != fits.end();
-    object(grave ? VerdictKind::kRejected : VerdictKind::kDoubtful,
-           {MessageCode::kExcessResiduals, {{"ratio", ratio(*worst)}, {"encoder", worst->name}}},
-           verdict);
+    Message reason(MessageCode::kExcessResiduals,
+                   {{"ratio", ratio(*worst)}, {"encoder", worst->name}});
+    if (worst->motion > 0.0) {
+      reason.arguments.push_back({"percent", 100.0 * worst->residual / worst->motion});
+    }
+    object(grave ? VerdictKind::kRejected : VerdictKind::kDoubtful, std::move(reason), verdict);
   } else if (correlated != fits.end()) {
     // Errors at noise level are a hint, included in the deviations, unless parts disagree too.
     object(verdict.kind == VerdictKind::kAccepted ? VerdictKind::kDoubtful : VerdictKind::kRejected,
@@ -207,6 +210,7 @@ void doubt_predictions(const Calibration& calibration, Verdict& verdict) {
     object(kind_of_ratio(motion_ratio(*motion)),
            {MessageCode::kExcessPredictionErrors,
             {{"horizon", Quantity{motion->horizon, "s"}},
+             {"error", Quantity{motion->rmse, joint_units(motion->kind).coordinate}},
              {"ratio", motion_ratio(*motion)},
              {"encoder", motion->encoder}}},
            verdict);
@@ -285,14 +289,13 @@ std::vector<SensorFitQuality> assess_sensor_fits(const Calibration& calibration)
                       residuals, columns(calibration, &SegmentTrajectory::simulated, sensor),
                       segments.front().period, quantum, pre_quantization_variance)
                 : compute_autocorrelation_inflation(residuals) > kInflation);
-    const double motion =
-        root_mean_square(columns(calibration, &SegmentTrajectory::measured, sensor), true);
+    fit.motion = root_mean_square(columns(calibration, &SegmentTrajectory::measured, sensor), true);
     if (by_states) {
       fit.unexplained = unexplained_acceleration(calibration, segments, fit.name, sensor);
-    } else if (!(error.rmse <= kFarTooNoisy * fit.noise) && motion > 0.0) {
+    } else if (!(error.rmse <= kFarTooNoisy * fit.noise) && fit.motion > 0.0) {
       // A failed simulation explains nothing.
       fit.unexplained =
-          std::isfinite(error.rmse) ? error.rmse / motion : std::numeric_limits<double>::infinity();
+          std::isfinite(error.rmse) ? error.rmse / fit.motion : std::numeric_limits<double>::infinity();
     }
     fits.push_back(std::move(fit));
   }

@@ -14,6 +14,7 @@ struct SensorFitQuality {
   double noise = 0.0;  ///< reading noise, from differences of readings or from quantization
   /// Root-mean-square residual of the last successful estimation stage, in the unit of `noise`.
   double residual = 0.0;
+  double motion = 0.0;       ///< standard deviation of the readings, in the unit of `noise`
   double unexplained = 0.0;  ///< unexplained share of the motion, see `assess_sensor_fits`
   bool correlated = false;   ///< residuals are more correlated than quantization explains
 };

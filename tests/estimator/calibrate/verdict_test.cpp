@@ -80,7 +80,9 @@ TEST(Verdict, RejectsAContradictedDescription) {
 TEST(Verdict, ComparesResidualsWithTheNoise) {
   const Calibration slow = swing(2.0 * std::sqrt(2.0) * kNoise);
   EXPECT_EQ(kind_of(slow), VerdictKind::kRejected);
-  EXPECT_TRUE(says(slow, "residuals are 2.2 times the sensor noise")) << text_of_verdict(slow);
+  // The standard deviation of the motion is kSwing/√2.
+  EXPECT_TRUE(says(slow, "residuals are 2.2 times the sensor noise and 0.31 % of the motion"))
+      << text_of_verdict(slow);
   const Calibration wrong = swing(10.0 * std::sqrt(2.0) * kNoise);
   EXPECT_EQ(kind_of(wrong), VerdictKind::kRejected);
   EXPECT_TRUE(says(wrong, "residuals are 10.0 times the sensor noise") ||
@@ -161,7 +163,7 @@ TEST(Verdict, JudgesNoisyControlsByPredictions) {
   EXPECT_EQ(kind_of(predicted(1.0, 1.51)), VerdictKind::kDoubtful);
   EXPECT_EQ(kind_of(predicted(3.01, 1.0)), VerdictKind::kRejected);
   EXPECT_EQ(kind_of(predicted(1.0, 3.01)), VerdictKind::kRejected);
-  EXPECT_TRUE(says(predicted(1.0, 3.2), "errors of predictions over 1 s are 3.2 times"))
+  EXPECT_TRUE(says(predicted(1.0, 3.2), "motions are predicted 1 s ahead with an error of 0.0032 rad, 3.2 times"))
       << text_of_verdict(predicted(1.0, 3.2));
   EXPECT_EQ(kind_of(predicted(68.0, 1.0)), VerdictKind::kNoFit);  // 34 % of the torque
   EXPECT_EQ(kind_of(predicted(std::nan(""), 1.0)), VerdictKind::kNoFit);
