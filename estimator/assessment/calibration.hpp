@@ -76,6 +76,14 @@ struct ContradictedParameter {
   double shift = 0.0;  ///< change of the estimate of `moved` [standard deviations]
 };
 
+/// Change of the estimates by an error of 1 % in a value that the rig description fixes.
+struct FixedValueEffect {
+  std::string name;         ///< of the fixed value
+  std::string moved;        ///< parameter whose estimate changes most standard deviations
+  double change = 0.0;      ///< change of that estimate [its unit]
+  double deviations = 0.0;  ///< change of that estimate [its standard deviation]
+};
+
 /// Probability below which an observation is not attributed to chance.
 inline constexpr double kSignificanceLevel = 1e-4;
 
@@ -232,6 +240,9 @@ struct Calibration {
   /// Significant cross-axis sensitivities that the rig description lacks.
   std::vector<CrossAxisSensitivity> cross_axes;
   std::vector<ContradictedParameter> contradictions;  ///< the most significant first
+  /// Fixed values of which an error of 1 % changes an estimate by more than its standard deviation,
+  /// the largest effect first.
+  std::vector<FixedValueEffect> fixed_value_effects;
   std::vector<SegmentTrajectory> trajectories;
   Mechanism mechanism;  ///< the rig description with the estimated values
   /// Estimated noise of the readings of each encoder [rad], and process noise of the acceleration

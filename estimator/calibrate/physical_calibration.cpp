@@ -246,6 +246,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   if (information.valid && result.converged()) {
     result.contradictions =
         find_contradicted_parameters(reached, fit.input(), grid, counting.sensors, variances);
+    result.fixed_value_effects = find_fixed_value_effects(reached, fit.input(), grid, variances);
   }
   if (!result.contradictions.empty()) {
     result.notes.push_back(make_contradiction_note(result.contradictions));

@@ -143,6 +143,17 @@ void add_contradictions(const estimator::Calibration& calibration, v1::Calibrati
   }
 }
 
+void add_fixed_value_effects(const estimator::Calibration& calibration,
+                             v1::CalibrationResult& result) {
+  for (const estimator::FixedValueEffect& effect : calibration.fixed_value_effects) {
+    v1::FixedValueEffectResult* out = result.add_fixed_value_effects();
+    out->set_parameter(effect.name);
+    out->set_most_affected_parameter(effect.moved);
+    out->set_change(effect.change);
+    out->set_shift(effect.deviations);
+  }
+}
+
 void add_inertial(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
   for (const estimator::InertialAxisError& error : calibration.inertial) {
     v1::InertialResult* out = result.add_inertial();
@@ -198,6 +209,7 @@ std::string calibration_json(const estimator::Calibration& calibration,
   add_evidence(calibration, result);
   add_inertias(calibration, result);
   add_contradictions(calibration, result);
+  add_fixed_value_effects(calibration, result);
   add_matrix_rows(calibration.correlation, result.mutable_correlation());
   add_matrix_rows(calibration.covariance, result.mutable_covariance());
   add_history(calibration.history, result.mutable_history());

@@ -1,12 +1,12 @@
 #include "service/result/calibration_outcome.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "estimator/assessment/model_test/verdict.hpp"
 #include "estimator/assessment/part_consistency.hpp"
-#include "estimator/model/mechanism.hpp"
-#include "estimator/model/parameter_dependencies.hpp"
 
 namespace service {
 namespace {
@@ -17,27 +17,16 @@ using estimator::Termination;
 constexpr double kWide = 2.05;  // standard deviations: "± 2", rounded
 constexpr std::size_t kExactValuesNamed = 4;
 
-/// Returns the indices of the masses, gravity, joint points and motor constants of a mechanism.
-std::vector<int> list_measured_constants(const estimator::Mechanism& mechanism) {
-  using estimator::JointParameter;
-  std::vector<int> indices;
-  for (int body = 0; body < mechanism.body_count(); ++body) {
-    indices.push_back(mechanism.index(body, estimator::BodyParameter::kMass));
-  }
-  indices.push_back(mechanism.index(estimator::GravityParameter::kGravity));
-  for (int joint = 0; joint < mechanism.joint_count(); ++joint) {
-    for (int k = static_cast<int>(JointParameter::kPointAx);
-         k <= static_cast<int>(JointParameter::kPointBz); ++k) {
-      indices.push_back(mechanism.joint_parameter_index(joint, static_cast<JointParameter>(k)));
-    }
-  }
-  for (int joint = 0; joint < mechanism.joint_count(); ++joint) {
-    for (const auto quantity :
-         {JointParameter::kMotorGain, JointParameter::kBackEmf, JointParameter::kShaftInertia}) {
-      indices.push_back(mechanism.joint_parameter_index(joint, quantity));
-    }
-  }
-  return indices;
+/// Returns the change of an estimate by an error of 1 % in a fixed value, such as "A.J_zz by 1.2
+/// %".
+std::string describe_change(const estimator::FixedValueEffect& effect,
+                            const std::vector<ParameterEstimate>& estimates) {
+  const auto moved = std::ranges::find(estimates, effect.moved, &ParameterEstimate::name);
+  if (moved == estimates.end()) return effect.moved;
+  const double change = std::abs(effect.change), value = std::abs(moved->value);
+  return effect.moved + " by " +
+         (change < value ? format_number(100.0 * change / value, 2) + " %"
+                         : format_number(change, 2) + " " + moved->unit);
 }
 
 }  // namespace
@@ -84,30 +73,27 @@ std::string explain_wide_intervals(const estimator::Calibration& calibration) {
 }
 
 std::string explain_exact_values(const estimator::Calibration& calibration) {
-  const estimator::Mechanism& mechanism = calibration.mechanism;
   const bool has_intervals = std::ranges::any_of(
       calibration.parameters, [](const ParameterEstimate& each) {
         return !each.at_bound && each.half_interval > 0.0 && std::isfinite(each.half_interval);
       });
-  if (calibration.kind != estimator::EstimateKind::kPhysical || !has_intervals ||
-      mechanism.parameters.empty()) {
-    return "";
-  }
-  std::vector<int> exact = list_measured_constants(mechanism);
-  std::erase_if(exact, [&](int index) {
-    return mechanism.at(index).value == 0.0 || !estimator::is_fixed_parameter(mechanism, index);
-  });
-  if (exact.empty()) return "";
-  const std::size_t named = std::min(exact.size(), kExactValuesNamed);
-  const std::string names = join_items(
-      std::vector<int>(exact.begin(), exact.begin() + static_cast<int>(named)), [&](int index) {
-        const estimator::Parameter& value = mechanism.at(index);
-        return value.name + " = " + format_number(value.value) + " " + value.unit;
+  const std::vector<estimator::FixedValueEffect>& effects = calibration.fixed_value_effects;
+  if (!has_intervals || effects.empty()) return "";
+  const std::size_t named = std::min(effects.size(), kExactValuesNamed);
+  const std::string list = join_items(
+      std::vector(effects.begin(), effects.begin() + static_cast<int>(named)),
+      [&](const estimator::FixedValueEffect& effect) {
+        return effect.name + " changes " + describe_change(effect, calibration.parameters);
       });
-  return "The 95 % intervals assume that fixed values are exact: " + names +
-         (named < exact.size() ? " and " + std::to_string(exact.size() - named) + " more" : "") +
-         ". To include the uncertainty of a value, free it with `prior_standard_deviation`, "
-         "or a body with `cad_uncertainty_percent`.";
+  return fmt::format(
+      "The 95 % intervals assume that fixed values are exact. "
+      "If a fixed value is wrong by 1 %, estimates change: {}{}. "
+      "To include the uncertainty of a value, free it with `prior_standard_deviation`, "
+      "or a body with `cad_uncertainty_percent`.",
+      list,
+      named < effects.size()
+          ? fmt::format(", and {} more have smaller effects", effects.size() - named)
+          : "");
 }
 
 std::vector<estimator::Message> describe_unexplained_joints(

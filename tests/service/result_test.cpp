@@ -78,8 +78,9 @@ TEST(ResultTable, ReportsEssentials) {
   expect_parts(format_calibration(failed, 0.25), {"NOT CONVERGED"});
 }
 
-TEST(CalibrationJson, ContainsContradictions) {
+TEST(CalibrationJson, ContainsContradictionsAndEffectsOfFixedValues) {
   estimator::Calibration calibration = prepared_calibration();
+  calibration.fixed_value_effects = {{"1.b_x", "A.J_zz", -2e-5, 9.0}};
   calibration.contradictions = {{.name = "2.a_x",
                                  .unit = "m",
                                  .kept = 0.0542,
@@ -99,6 +100,12 @@ TEST(CalibrationJson, ContainsContradictions) {
   EXPECT_EQ(only.standard_deviation(), 2e-5);
   EXPECT_EQ(only.most_affected_parameter(), "B.J_zz");
   EXPECT_EQ(only.shift(), 3.4);
+  ASSERT_EQ(result.fixed_value_effects_size(), 1);
+  const rigcal::v1::FixedValueEffectResult& effect = result.fixed_value_effects(0);
+  EXPECT_EQ(effect.parameter(), "1.b_x");
+  EXPECT_EQ(effect.most_affected_parameter(), "A.J_zz");
+  EXPECT_EQ(effect.change(), -2e-5);
+  EXPECT_EQ(effect.shift(), 9.0);
 }
 
 // Dependent parameters are listed after the estimates, with their standard deviations.

@@ -14,12 +14,10 @@
 #include "service/report/friction_comparison_report.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"
-#include "service/rig/rig_file.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/table_notation.hpp"
 #include "tests/service/prepared_calibration.hpp"
 #include "tests/support/refusal.hpp"
-#include "tests/support/source_folder.hpp"
 
 namespace service {
 namespace {
@@ -267,28 +265,23 @@ TEST(Intervals, AreExplainedIfWide) {
   EXPECT_EQ(explain_wide_intervals(calibration), "");
 }
 
-// The fixed values that the intervals assume to be exact are listed with their units, also in the
-// page; free values, values of zero, and results without intervals are not.
-TEST(Intervals, NameTheFixedValuesThatTheyAssumeExact) {
+// The fixed values that the intervals assume to be exact are listed by their effect on the
+// estimates, also in the page; in units if the estimate itself is smaller than its change.
+TEST(Intervals, ListTheFixedValuesThatTheyAssumeExact) {
   estimator::Calibration calibration = prepared_calibration();
-  calibration.kind = estimator::EstimateKind::kPhysical;
-  EXPECT_EQ(explain_exact_values(calibration), "") << "no rig";
-  estimator::Mechanism& mechanism = calibration.mechanism;
-  mechanism = load_rig(source_folder() + "/configs/rig-pendulum.textproto").mechanism;
-  calibration.parameters[0].half_interval = 1.96 * calibration.parameters[0].standard_deviation;
-  const std::string values =
-      "pendulum.m = 0.428 kg, gravity.g = 9.82 m/s², pivot.b_x = -0.092 m. To include";
-  expect_parts(explain_exact_values(calibration), {values, "cad_uncertainty_percent"});
-  expect_parts(format_calibration(calibration, 1.0), {values});
-  expect_parts(render_calibration_page(calibration, prepared_context()), {values});
-  mechanism.parameter(0, estimator::BodyParameter::kMass).free = true;
-  EXPECT_FALSE(holds(explain_exact_values(calibration), "pendulum.m"));
-  for (int axis = 0; axis < 2; ++axis) {
-    mechanism.joint_parameter(0, static_cast<estimator::JointParameter>(axis)).value = 0.1;
-  }
-  mechanism.joint_parameter(0, estimator::JointParameter::kMotorGain).value = 0.1;
-  expect_parts(explain_exact_values(calibration), {" and 1 more. To include"});
-  calibration.parameters[0].at_bound = true;
+  estimator::ParameterEstimate& first = calibration.parameters[0];
+  first.half_interval = 1.96 * first.standard_deviation;
+  EXPECT_EQ(explain_exact_values(calibration), "") << "no effects";
+  calibration.fixed_value_effects = {{"1.b_x", first.name, -0.012 * first.value, 9.0},
+                                     {"A.m", first.name, 1.5 * first.value, 3.0}};
+  const std::string list = "1.b_x changes " + first.name + " by 1.2 %, A.m changes " + first.name +
+                           " by " + format_number(1.5 * first.value, 2) + " " + first.unit + ". To";
+  expect_parts(explain_exact_values(calibration), {list, "cad_uncertainty_percent"});
+  expect_parts(format_calibration(calibration, 1.0), {list});
+  expect_parts(render_calibration_page(calibration, prepared_context()), {list});
+  calibration.fixed_value_effects.resize(6, {"B.m", first.name, 0.01 * first.value, 2.0});
+  expect_parts(explain_exact_values(calibration), {", and 2 more have smaller effects. To"});
+  for (estimator::ParameterEstimate& each : calibration.parameters) each.at_bound = true;
   EXPECT_EQ(explain_exact_values(calibration), "") << "no intervals";
 }
 

@@ -19,6 +19,8 @@ constexpr double kAlike = 0.8;    // relative decrease of an equal explanation
 
 constexpr int kPointCount = 6;  // coordinates of a joint on its two bodies
 
+constexpr double kFixedValueError = 0.01;  // of a fixed value, relative
+
 /// Returns the positions of the parameters that were estimated and are at no bound.
 /// @param free  the parameters of `information`
 std::vector<int> estimated_positions(const ShootingProblem& fitted, const FreeParameters& free,
@@ -67,6 +69,56 @@ std::vector<int> candidates(const Mechanism& mechanism) {
     }
   }
   return kept;
+}
+
+/// Returns the indices of the fixed quantities that have to be measured or come from data sheets:
+/// masses, gravity, joint points and motor constants, if they are not zero.
+std::vector<int> list_measured_constants(const Mechanism& mechanism) {
+  std::vector<int> indices = {mechanism.index(GravityParameter::kGravity)};
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    indices.push_back(mechanism.index(body, BodyParameter::kMass));
+  }
+  for (int joint = 0; joint < mechanism.joint_count(); ++joint) {
+    for (int k = 0; k < kPointCount; ++k) {
+      indices.push_back(mechanism.joint_parameter_index(joint, static_cast<JointParameter>(k)));
+    }
+    for (const auto quantity :
+         {JointParameter::kMotorGain, JointParameter::kBackEmf, JointParameter::kShaftInertia}) {
+      indices.push_back(mechanism.joint_parameter_index(joint, quantity));
+    }
+  }
+  std::erase_if(indices, [&](int index) {
+    return mechanism.at(index).value == 0.0 || !is_fixed_parameter(mechanism, index);
+  });
+  return indices;
+}
+
+/// The inverse of a symmetric matrix in its identifiable directions.
+struct IdentifiableInverse {
+  Eigen::MatrixXd inverse;
+  int rank = 0;
+};
+
+IdentifiableInverse invert_identifiable(const Eigen::MatrixXd& S) {
+  const Eigen::VectorXd scale =
+      (S.diagonal().array() > 0.0).select(S.diagonal().cwiseSqrt().cwiseInverse(), 0.0);
+  const SymmetricEigen solved = symmetric_eigen(scale.asDiagonal() * S * scale.asDiagonal());
+  IdentifiableInverse result{Eigen::MatrixXd::Zero(S.rows(), S.rows())};
+  for (Eigen::Index k = 0; k < S.rows(); ++k) {
+    const double eigenvalue = solved.values[k];
+    if (!(eigenvalue > kMinEigenvalue)) continue;
+    const Eigen::VectorXd direction = scale.asDiagonal() * solved.vectors.col(k);
+    result.inverse += direction * direction.transpose() / eigenvalue;
+    ++result.rank;
+  }
+  return result;
+}
+
+/// Returns the standard deviations of estimates.
+/// @param inverse  of the information about them
+/// @param spread   covariance of their gradient
+Eigen::VectorXd standard_deviations(const Eigen::MatrixXd& inverse, const Eigen::MatrixXd& spread) {
+  return (inverse * spread * inverse).diagonal().cwiseMax(0.0).cwiseSqrt();
 }
 
 /// Sets a plausible decay rate for Stribeck friction terms that the description fixes at zero.
@@ -176,24 +228,13 @@ std::vector<CrossAxisInstrument> candidates(const ShootingProblem& fitted) {
 GaussNewtonStep compute_gauss_newton_step(const ParameterInformation& information,
                                           const Eigen::MatrixXd& spread,
                                           const std::vector<int>& taken) {
-  const Eigen::MatrixXd S = information.schur(taken, taken);
+  const auto [inverse, rank] = invert_identifiable(information.schur(taken, taken));
   const Eigen::VectorXd b = compute_total_score(information)(taken);
-  const Eigen::VectorXd scale =
-      (S.diagonal().array() > 0.0).select(S.diagonal().cwiseSqrt().cwiseInverse(), 0.0);
-  const SymmetricEigen solved = symmetric_eigen(scale.asDiagonal() * S * scale.asDiagonal());
   GaussNewtonStep step;
-  Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(S.rows(), S.rows());
-  for (Eigen::Index k = 0; k < b.size(); ++k) {
-    const double eigenvalue = solved.values[k];
-    if (!(eigenvalue > kMinEigenvalue)) continue;
-    const Eigen::VectorXd direction = scale.asDiagonal() * solved.vectors.col(k);
-    inverse += direction * direction.transpose() / eigenvalue;
-    ++step.rank;
-  }
+  step.rank = rank;
   step.change = inverse * b;
   step.decrease = b.dot(step.change);
-  const Eigen::MatrixXd covariance = inverse * spread(taken, taken) * inverse;
-  step.deviation = covariance.diagonal().cwiseMax(0.0).cwiseSqrt();
+  step.deviation = standard_deviations(inverse, spread(taken, taken));
   return step;
 }
 
@@ -216,6 +257,40 @@ std::vector<ContradictedParameter> find_contradicted_parameters(
   }
   return contradicted_among(kept, fitted, problem, information,
                             compute_score_covariance(information, variances));
+}
+
+std::vector<FixedValueEffect> find_fixed_value_effects(const ShootingProblem& fitted,
+                                                       const ShootingInput& input,
+                                                       const ShootingGrid& grid,
+                                                       const Eigen::VectorXd& variances) {
+  const std::vector<int> exact = list_measured_constants(fitted.mechanism());
+  std::vector<FixedValueEffect> effects;
+  if (exact.empty()) return effects;
+  const ShootingProblem problem = with_freed(fitted.mechanism(), fitted, input, grid, exact);
+  const ParameterInformation information =
+      compute_information(problem, {.effective_parameters = false});
+  if (!information.valid) return effects;
+  const FreeParameters free(problem.mechanism());
+  const std::vector<int> estimated = estimated_positions(fitted, free, information);
+  const Eigen::MatrixXd inverse =
+      invert_identifiable(information.schur(estimated, estimated)).inverse;
+  const Eigen::VectorXd deviation = standard_deviations(
+      inverse, compute_score_covariance(information, variances)(estimated, estimated));
+  for (const int index : exact) {
+    const Parameter& fixed = problem.mechanism().at(index);
+    const std::vector<int> own = {free.find_position(index)};
+    const Eigen::VectorXd change =
+        -inverse * information.schur(estimated, own) * (kFixedValueError * fixed.value);
+    Eigen::Index moved = 0;
+    const double deviations = largest_ratio(change, deviation, moved);
+    if (!(deviations > kMatters)) continue;
+    const int position = estimated[static_cast<std::size_t>(moved)];
+    const int moved_index = free.parameter_indices()[static_cast<std::size_t>(position)];
+    effects.push_back(
+        {fixed.name, problem.mechanism().at(moved_index).name, change[moved], deviations});
+  }
+  std::ranges::stable_sort(effects, std::ranges::greater(), &FixedValueEffect::deviations);
+  return effects;
 }
 
 Message make_contradiction_note(const std::vector<ContradictedParameter>& found) {

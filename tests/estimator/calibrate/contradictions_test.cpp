@@ -165,5 +165,30 @@ TEST(GaussNewtonStep, MatchesLinearLeastSquares) {
   EXPECT_NEAR(sum.change.sum(), 3.0, 1e-12);
 }
 
+// The effect of an error of 1 % agrees with the difference of two fits, also for a gain and
+// gravity.
+TEST(FixedValueEffects, AgreeWithFitsOfAChangedDescription) {
+  const Mechanism described = described_with(1.0);
+  const Calibration reference = calibrate_as(described);
+  ASSERT_TRUE(reference.converged());
+  ASSERT_GE(reference.fixed_value_effects.size(), 4U);
+  EXPECT_TRUE(std::ranges::is_sorted(reference.fixed_value_effects, std::ranges::greater(),
+                                     &FixedValueEffect::deviations));
+  const auto estimate = [](const Calibration& calibration, const std::string& name) {
+    return *std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);
+  };
+  for (const FixedValueEffect& effect : reference.fixed_value_effects) {
+    SCOPED_TRACE(effect.name + " changes " + effect.moved);
+    Mechanism wrong = described;
+    parameter_of(wrong, effect.name).value *= 1.001;  // small, so that effects are linear
+    const double change = 10.0 * (estimate(calibrate_as(wrong), effect.moved).value -
+                                  estimate(reference, effect.moved).value);
+    EXPECT_NEAR(effect.change, change, 0.02 * std::abs(change));
+    const double deviation = estimate(reference, effect.moved).standard_deviation;
+    EXPECT_NEAR(effect.deviations, std::abs(change) / deviation, 0.3 * effect.deviations);
+    EXPECT_GT(effect.deviations, 1.0);
+  }
+}
+
 }  // namespace
 }  // namespace estimator
