@@ -42,9 +42,12 @@ void UnitClockEstimator::add_sample_times(std::int64_t unit_us, Nanoseconds host
   block_open_ = true;
 }
 
+double UnitClockEstimator::present_slope() const noexcept {
+  return 1.0 / (1.0 + fit_.rate_error_ppm * kPpm) - 1.0;
+}
+
 double UnitClockEstimator::lateness(const FastestSample& sample) const noexcept {
-  const double slope = 1.0 / (1.0 + fit_.rate_error_ppm * kPpm) - 1.0;
-  return sample.delay_s - slope * sample.unit_s;
+  return residual(sample, present_slope());
 }
 
 void UnitClockEstimator::finish_block() noexcept {
@@ -69,7 +72,11 @@ void UnitClockEstimator::refit() noexcept {
   for (FastestSample& block : blocks()) block.is_used = true;
   std::optional<Line> line = fit_line();
   for (int round = 0; round < kRejectionRounds && line; ++round) {
-    reject_outliers(line->slope);
+    // Among few blocks, one late block at the end turns the line so far that no block stands out.
+    // The rate known so far, or at first the host's own, then describes the other blocks better.
+    const bool is_turned =
+        round == 0 && median_distance(present_slope()) < median_distance(line->slope);
+    reject_outliers(is_turned ? present_slope() : line->slope);
     line = fit_line();
   }
   if (!line) return;
@@ -128,22 +135,34 @@ std::optional<UnitClockEstimator::Line> UnitClockEstimator::fit_line() noexcept 
   return Line{mean_y - slope * mean_x, slope, xx, count};
 }
 
-// Selects the used blocks again by their distance from the median, on which the line's offset has
-// no effect. The number of rounds is constant, and so is their time.
-void UnitClockEstimator::reject_outliers(double slope) noexcept {
-  const auto residual = [slope](const FastestSample& block) {
-    return block.delay_s - slope * block.unit_s;
-  };
+// Returns the median residual about a slope, on which the line's offset has no effect.
+double UnitClockEstimator::median_residual(double slope) noexcept {
   const std::span<double> scratch = std::span(scratch_).first(block_count_);
-  std::ranges::transform(blocks(), scratch.begin(), residual);
-  const double center = median(scratch);
-  const auto distance = [&](const FastestSample& block) {
-    return std::abs(residual(block) - center);
-  };
-  std::ranges::transform(blocks(), scratch.begin(), distance);
+  std::ranges::transform(blocks(), scratch.begin(), [slope](const FastestSample& block) {
+    return residual(block, slope);
+  });
+  return median(scratch);
+}
+
+// Returns the median distance from the median residual.
+double UnitClockEstimator::median_distance(double slope) noexcept {
+  const double center = median_residual(slope);
+  const std::span<double> scratch = std::span(scratch_).first(block_count_);
+  std::ranges::transform(blocks(), scratch.begin(), [=](const FastestSample& block) {
+    return std::abs(residual(block, slope) - center);
+  });
+  return median(scratch);
+}
+
+// Selects the used blocks again by their distance from the median residual. The number of rounds is
+// constant, and so is their time.
+void UnitClockEstimator::reject_outliers(double slope) noexcept {
+  const double center = median_residual(slope);
   const double limit =
-      kRejectionSigmas * std::max(kRobustSigmaPerMad * median(scratch), kResidualFloorS);
-  for (FastestSample& block : blocks()) block.is_used = distance(block) <= limit;
+      kRejectionSigmas * std::max(kRobustSigmaPerMad * median_distance(slope), kResidualFloorS);
+  for (FastestSample& block : blocks()) {
+    block.is_used = std::abs(residual(block, slope) - center) <= limit;
+  }
 }
 
 }  // namespace firmware_iface

@@ -62,6 +62,10 @@ class UnitClockEstimator {
     std::size_t count;
   };
 
+  static double residual(const FastestSample& block, double slope) noexcept {
+    return block.delay_s - slope * block.unit_s;
+  }
+  double present_slope() const noexcept;
   // Returns the delay of a sample relative to the present line, up to a constant.
   double lateness(const FastestSample& sample) const noexcept;
   std::span<FastestSample> blocks() noexcept { return std::span(blocks_).first(block_count_); }
@@ -69,6 +73,8 @@ class UnitClockEstimator {
   void merge_blocks() noexcept;
   void refit() noexcept;
   std::optional<Line> fit_line() noexcept;
+  double median_residual(double slope) noexcept;
+  double median_distance(double slope) noexcept;
   void reject_outliers(double slope) noexcept;
 
   bool started_ = false;

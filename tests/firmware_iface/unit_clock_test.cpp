@@ -69,6 +69,31 @@ TEST(UnitClockEstimator, ReportsACorrectUncertainty) {
   EXPECT_LT(sum_square / kRuns, 3.0);
 }
 
+// A host that pauses soon after the start: all samples of the last of few blocks are late, each by
+// less than the one before. They must not bend the line, whatever the clock's rate error. The other
+// three of four blocks are too few for a fit.
+TEST(UnitClockEstimator, RejectsALateBlockAtTheEnd) {
+  for (const int blocks : {4, 5, 6, 8}) {
+    for (const double ppm : {0.0, 3000.0, -3000.0}) {
+      SCOPED_TRACE(::testing::Message() << blocks << " blocks, " << ppm << " ppm");
+      UnitClockEstimator clock;
+      std::mt19937_64 random(24);
+      std::exponential_distribution<double> jitter(1.0 / 1e-4);
+      const std::int64_t late_from = 125 * (blocks - 1);
+      for (std::int64_t k = 0; k <= 125 * blocks; ++k) {
+        const double true_s = 1e-3 * static_cast<double>(k) / (1.0 + ppm * 1e-6);
+        double delay_s = jitter(random);
+        if (k >= late_from) delay_s += 0.9 - 1e-3 * static_cast<double>(k - late_from);
+        clock.add_sample_times(1000 * k, Nanoseconds(std::llround((true_s + delay_s) * 1e9)));
+      }
+      ASSERT_EQ(clock.fit().valid, blocks > 4);
+      if (blocks == 4) continue;
+      EXPECT_EQ(clock.fit().blocks_rejected, 1U);
+      EXPECT_NEAR(clock.fit().rate_error_ppm, ppm, 500.0);
+    }
+  }
+}
+
 // An interval of only slow or only early samples must not bend the line: two seconds of a host that
 // paused and is 50 ms late, or whose clock was wrong by as much the other way, which no delay can
 // cause.
@@ -100,21 +125,29 @@ double upper_median(std::vector<double> values) {
 
 /// A line through the points that are within three robust standard deviations of it, found in five
 /// rounds. A nearly exact line has a standard deviation of 1 µs. Fewer than four points give none.
+/// The first round uses the slope known before if the points are closer to it.
 struct RobustLine {
   double offset_s = 0.0, slope = 0.0, sum_square = 0.0, spread = 0.0, used_count = 0.0;
   std::vector<bool> used;
   bool exists = true;
 
-  explicit RobustLine(const std::vector<Point>& points) : used(points.size(), true) {
+  RobustLine(const std::vector<Point>& points, double slope_before) : used(points.size(), true) {
     for (int round = 0; round <= 5 && exists; ++round) {
       fit(points);
-      std::vector<double> residuals, distances;
-      for (const Point& p : points) residuals.push_back(p.delay_s - offset_s - slope * p.unit_s);
-      const double center = upper_median(residuals);
-      for (const double r : residuals) distances.push_back(std::abs(r - center));
+      std::vector<double> distances = distances_from(points, slope);
+      const std::vector<double> before = distances_from(points, slope_before);
+      if (round == 0 && upper_median(before) < upper_median(distances)) distances = before;
       const double limit = 3.0 * std::max(1.4826 * upper_median(distances), 1e-6);
       for (std::size_t k = 0; k < points.size() && round < 5; ++k) used[k] = distances[k] <= limit;
     }
+  }
+
+  static std::vector<double> distances_from(const std::vector<Point>& points, double slope) {
+    std::vector<double> residuals;
+    for (const Point& p : points) residuals.push_back(p.delay_s - slope * p.unit_s);
+    const double center = upper_median(residuals);
+    for (double& r : residuals) r = std::abs(r - center);
+    return residuals;
   }
 
   void fit(const std::vector<Point>& points) {
@@ -153,9 +186,9 @@ struct ClockModel {
   }
 
  private:
+  double slope() const { return line ? line->slope : 0.0; }
   bool is_faster(const Point& a, const Point& b) const {
-    const double slope = line ? line->slope : 0.0;
-    return a.delay_s - slope * a.unit_s < b.delay_s - slope * b.unit_s;
+    return a.delay_s - slope() * a.unit_s < b.delay_s - slope() * b.unit_s;
   }
   void finish() {
     if (blocks.size() == 256) {
@@ -167,7 +200,7 @@ struct ClockModel {
       length_us_ *= 2;
     }
     blocks.push_back(*std::exchange(open_, std::nullopt));
-    if (RobustLine next(blocks); next.exists) {
+    if (RobustLine next(blocks, slope()); next.exists) {
       line = next;
       block_count = blocks.size();
     }
