@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "tests/support/wire_messages.hpp"
@@ -12,10 +13,12 @@ namespace test_support {
 namespace {
 
 constexpr int kLookPeriod_ms = 20;
+constexpr sample_shape kShape{2, 1, false};  // of the simulated Furuta pendulum
 
 }  // namespace
 
-LineRelay::LineRelay(std::uint16_t unit_port) : unit_port_(unit_port) {
+LineRelay::LineRelay(std::uint16_t unit_port, LineLies lies)
+    : unit_port_(unit_port), lies_(std::move(lies)) {
   thread_ = std::thread([this] { serve(); });
 }
 
@@ -30,6 +33,7 @@ void LineRelay::serve() {
     const int host = listener_.accept();
     const int unit = connect_locally(unit_port_);
     if (unit >= 0) relay(host, unit);
+    for (auto& frames : held_) frames.clear();
     ::close(host);
     ::close(unit);
   }
@@ -38,45 +42,85 @@ void LineRelay::serve() {
 void LineRelay::relay(int host, int unit) {
   while (!stop_.load()) {
     std::array<pollfd, 2> lines = {{{host, POLLIN, 0}, {unit, POLLIN, 0}}};
-    if (::poll(lines.data(), lines.size(), kLookPeriod_ms) < 0) return;
-    if (lines[0].revents != 0 && !forward(host, unit, kToUnit)) return;
-    if (lines[1].revents != 0 && !forward(unit, host, kToHost)) return;
+    if (::poll(lines.data(), lines.size(), wait_ms()) < 0) return;
+    if (lines[0].revents != 0 && !take(host, kToUnit)) return;
+    if (lines[1].revents != 0 && !take(unit, kToHost)) return;
+    if (!pass_due(unit, kToUnit) || !pass_due(host, kToHost)) return;
   }
 }
 
-bool LineRelay::forward(int from, int to, Direction direction) {
+// Returns the time until the next held frame is due, at most kLookPeriod_ms.
+int LineRelay::wait_ms() const {
+  auto until = Clock::now() + std::chrono::milliseconds(kLookPeriod_ms);
+  for (const auto& frames : held_) {
+    if (!frames.empty()) until = std::min(until, frames.front().due);
+  }
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+  return std::max(0, static_cast<int>(left.count()));
+}
+
+bool LineRelay::take(int from, Direction direction) {
   std::array<std::uint8_t, 4096> buffer;
   const ssize_t size = ::recv(from, buffer.data(), buffer.size(), 0);
   if (size <= 0) return false;
-  const auto bytes = treated(std::span(buffer).first(static_cast<std::size_t>(size)), direction);
-  return ::send(to, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+  const auto bytes = std::span(buffer).first(static_cast<std::size_t>(size));
+  const LineMode mode = mode_.load();
+  if (mode == LineMode::kHold) return true;
+  if (mode == LineMode::kDamage) {
+    held_[direction].push_back({Clock::now(), damaged(bytes, direction)});
+    return true;
+  }
+  for (const std::uint8_t byte : bytes) {
+    after_delimiter_[direction] = byte == 0;
+    if (!decoders_[direction].push(byte)) continue;
+    HeldFrame frame = altered(decoders_[direction].message(), direction);
+    if (!held_[direction].empty()) frame.due = std::max(frame.due, held_[direction].back().due);
+    held_[direction].push_back(std::move(frame));
+  }
+  return true;
 }
 
-std::vector<std::uint8_t> LineRelay::treated(std::span<const std::uint8_t> bytes,
+bool LineRelay::pass_due(int to, Direction direction) {
+  std::deque<HeldFrame>& frames = held_[direction];
+  while (!frames.empty() && frames.front().due <= Clock::now()) {
+    const std::vector<std::uint8_t> bytes = std::move(frames.front().bytes);
+    frames.pop_front();
+    const ssize_t sent = ::send(to, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent != static_cast<ssize_t>(bytes.size())) return false;
+  }
+  return true;
+}
+
+std::vector<std::uint8_t> LineRelay::damaged(std::span<const std::uint8_t> bytes,
                                              Direction direction) {
-  const LineMode mode = mode_.load();
-  if (mode == LineMode::kHold) return {};
   std::vector<std::uint8_t> out(bytes.begin(), bytes.end());
   for (std::uint8_t& byte : out) {
-    const bool first = std::exchange(after_delimiter_[direction], byte == 0);
     // No frame is as long as its first byte can encode, so the result is no delimiter.
-    if (mode == LineMode::kDamage && first && byte != 0) byte ^= 0x80;
-  }
-  if (mode != LineMode::kLoseChannel || direction == kToUnit) return out;
-  out.clear();
-  constexpr sample_shape kShape{2, 1, false};  // of the simulated Furuta pendulum
-  for (const std::uint8_t byte : bytes) {
-    if (!from_unit_.push(byte)) continue;
-    WireBytes message(from_unit_.message().begin(), from_unit_.message().end());
-    if (sample_report sample{};
-        sample_report_decode(message.data(), message.size(), kShape, &sample)) {
-      sample.encoders_valid = static_cast<std::uint16_t>(sample.encoders_valid & ~2U);
-      message = message_of(sample, kShape);
-    }
-    const WireBytes frame = frame_of(message);
-    out.insert(out.end(), frame.begin(), frame.end());
+    if (std::exchange(after_delimiter_[direction], byte == 0) && byte != 0) byte ^= 0x80;
   }
   return out;
+}
+
+LineRelay::HeldFrame LineRelay::altered(std::span<const std::uint8_t> message,
+                                        Direction direction) {
+  HeldFrame frame{Clock::now(), frame_of(message)};
+  sample_report sample{};
+  command_request command{};
+  if (direction == kToHost &&
+      sample_report_decode(message.data(), message.size(), kShape, &sample)) {
+    if (mode_.load() == LineMode::kLoseChannel) {
+      sample.encoders_valid = static_cast<std::uint16_t>(sample.encoders_valid & ~2U);
+    }
+    if (lies_.sample) lies_.sample(sample);
+    if (lies_.sample_delay) frame.due += lies_.sample_delay();
+    frame.bytes = frame_of(message_of(sample, kShape));
+  } else if (direction == kToUnit &&
+             command_request_decode(message.data(), message.size(), kShape.motor_count, &command)) {
+    if (lies_.command) lies_.command(command);
+    if (lies_.command_delay) frame.due += lies_.command_delay();
+    frame.bytes = frame_of(message_of(command, kShape.motor_count));
+  }
+  return frame;
 }
 
 }  // namespace test_support

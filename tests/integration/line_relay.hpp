@@ -2,13 +2,18 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "firmware_iface/link/frame_decoder.hpp"
+#include "firmware_iface/wire/command.h"
+#include "firmware_iface/wire/sample.h"
 #include "tests/support/local_socket.hpp"
 
 namespace test_support {
@@ -21,12 +26,21 @@ enum class LineMode {
   kLoseChannel,  ///< marks channel 1 of every sample as invalid, with a correct checksum
 };
 
+/// Alterations of samples and commands, whose frames stay valid. Empty functions alter nothing.
+struct LineLies {
+  std::function<void(sample_report&)> sample;
+  std::function<void(command_request&)> command;
+  std::function<std::chrono::nanoseconds()> sample_delay;   ///< of the sample just altered
+  std::function<std::chrono::nanoseconds()> command_delay;  ///< of the command just altered
+};
+
 /// A TCP line between a host and a simulated unit, with faults that a test switches. Relays on a
 /// thread of its own, for one host at a time.
 class LineRelay {
  public:
   /// @param unit_port  of a unit on this machine
-  explicit LineRelay(std::uint16_t unit_port);
+  /// @param lies       called on the relay's thread
+  explicit LineRelay(std::uint16_t unit_port, LineLies lies = {});
   ~LineRelay();
   LineRelay(const LineRelay&) = delete;
   LineRelay& operator=(const LineRelay&) = delete;
@@ -35,19 +49,30 @@ class LineRelay {
   void set_mode(LineMode mode) { mode_.store(mode); }
 
  private:
+  using Clock = std::chrono::steady_clock;
   enum Direction { kToUnit, kToHost };
+
+  struct HeldFrame {
+    Clock::time_point due;
+    std::vector<std::uint8_t> bytes;
+  };
 
   void serve();
   void relay(int host, int unit);
-  bool forward(int from, int to, Direction direction);
-  std::vector<std::uint8_t> treated(std::span<const std::uint8_t> bytes, Direction direction);
+  int wait_ms() const;
+  bool take(int from, Direction direction);
+  bool pass_due(int to, Direction direction);
+  std::vector<std::uint8_t> damaged(std::span<const std::uint8_t> bytes, Direction direction);
+  HeldFrame altered(std::span<const std::uint8_t> message, Direction direction);
 
   std::uint16_t unit_port_;
+  LineLies lies_;
   LocalListener listener_;
   std::atomic<LineMode> mode_{LineMode::kPass};
   std::atomic<bool> stop_{false};
   std::array<bool, 2> after_delimiter_{};  // by direction: the next byte starts a frame
-  firmware_iface::FrameDecoder from_unit_;
+  std::array<firmware_iface::FrameDecoder, 2> decoders_;
+  std::array<std::deque<HeldFrame>, 2> held_;
   std::thread thread_;
 };
 
