@@ -59,6 +59,7 @@ struct LyingLine {
   std::vector<std::string> causes;
   double moved_rad_max;  // beyond the motion at the arm's speed when the lie began
   double clock_error_ppm = 0.0;
+  bool is_host_paced = false;
 
   friend std::ostream& operator<<(std::ostream& out, const LyingLine& line) {
     return out << line.name;
@@ -256,6 +257,20 @@ std::vector<LyingLine> late_lies() {
                     0.0,
                     ppm});
   }
+  const auto fast = [] {
+    return [start_us = std::optional<std::uint32_t>()](sample_report& sample) mutable {
+      if (!start_us) start_us = sample.tick_us;
+      sample.tick_us = *start_us + 20 * (sample.tick_us - *start_us);
+    };
+  };
+  lies.push_back({"ClockTwentyTimesFast",
+                  1.0,
+                  0,
+                  in_samples(fast),
+                  {"the unit's clock is fast"},
+                  0.0,
+                  0.0,
+                  /*is_host_paced=*/true});
   return lies;
 }
 
@@ -286,6 +301,7 @@ class DaqOnALyingLine : public DaqProcess {
     write("clock.textproto",
           replaced(kSimulationFile, "unit {",
                    "unit { clock_error_ppm: " + std::to_string(line.clock_error_ppm)));
+    if (line.is_host_paced) edit("rig.textproto", "ttl_ms: 250", "ttl_ms: 250 host_paced: true");
     for (int attempt = 0; attempt < 5; ++attempt) {
       for (const char* name : {"truth.csv", "truth.csv.textproto", "run.mcap", "sim.txt"}) {
         std::filesystem::remove(path(name));
