@@ -105,6 +105,7 @@ struct NamedColumn {
   std::string name;
   std::vector<double> values;  ///< one per row; NaN if missing
   std::string fault = {};      ///< why the column cannot be read; empty if it can
+  std::string unit = {};       ///< from a line below the header; empty if there is none
 };
 
 /// Returns the names of items in quotes, separated by commas; the text `none` if there are no

@@ -379,6 +379,7 @@ CsvColumns read_csv_columns(const std::string& path, std::string_view text,
   for (const TimeStampColumn& stamp : layout.stamps) {
     request(stamp.name, stamp.seconds, stamp.nanoseconds);
   }
+  const std::size_t first = requests.size();
   std::map<std::string, int> counts;
   for (const std::string& name : layout.names) ++counts[name];
   for (std::size_t k = 0; k < layout.names.size(); ++k) {
@@ -389,6 +390,9 @@ CsvColumns read_csv_columns(const std::string& path, std::string_view text,
   CsvColumns found{{}, layout.stamps.size(), table.layout};
   for (std::size_t i = 0; i < requests.size(); ++i) {
     CsvColumn& column = found.columns.emplace_back(CsvColumn{requests[i].name, {}});
+    if (i >= first && !layout.units.empty()) {
+      column.unit = layout.units[static_cast<std::size_t>(table.fields[i])];
+    }
     const auto fault = std::ranges::find_if(table.faults, [&](const CsvFault& each) {
       return each.request < 0 || each.request == static_cast<int>(i);
     });

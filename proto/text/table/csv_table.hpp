@@ -72,6 +72,7 @@ struct CsvColumn {
   std::string name;
   std::vector<double> values;  ///< one per row, finite or NaN; empty for a column that is not read
   std::string fault = {};      ///< why it is not read; empty for a column that is read, or of text
+  std::string unit = {};       ///< from a line below the header; empty if there is none
 };
 
 /// All columns of a text table.

@@ -44,16 +44,31 @@ std::string plural(std::size_t count, const std::string& noun) {
 /// Returns whether a cell below a header contains a unit, such as "rad", "[°]" or "(m/s)".
 bool is_unit(std::string_view cell) {
   static const std::set<std::string_view> kUnits = {
-      "s",   "sec", "ms",    "us",    "µs",   "ns",    "min",    "rad",    "mrad",    "deg",
-      "°",   "rev", "turn",  "turns", "m",    "cm",    "mm",     "V",      "mV",      "A",
-      "mA",  "N",   "Nm",    "N·m",   "N*m",  "N m",   "mNm",    "Hz",     "%",       "-",
-      "1",   "g",   "count", "cnt",   "inc",  "ticks", "rad/s",  "deg/s",  "°/s",     "m/s",
-      "rpm", "K",   "°C",    "m/s^2", "m/s²", "count", "counts", "degree", "degrees", "seconds"};
+      "s",     "sec",   "ms",     "us",     "µs",      "ns",     "min",   "rad", "mrad",
+      "deg",   "gon",   "°",      "rev",    "turn",    "turns",  "m",     "cm",  "mm",
+      "V",     "mV",    "A",      "mA",     "N",       "Nm",     "N·m",   "N*m", "N m",
+      "mNm",   "Hz",    "%",      "-",      "1",       "g",      "count", "cnt", "inc",
+      "ticks", "rad/s", "deg/s",  "°/s",    "m/s",     "rpm",    "K",     "°C",  "m/s^2",
+      "m/s²",  "count", "counts", "degree", "degrees", "seconds"};
   cell = unquote_cell(cell);
   if (cell.empty()) return true;
   const bool has_brackets =
       (cell.front() == '[' && cell.back() == ']') || (cell.front() == '(' && cell.back() == ')');
   return has_brackets || kUnits.contains(cell);
+}
+
+/// Returns the units in the cells below a header, such as "rad" for "[rad]"; empty for none.
+std::vector<std::string> units_in(const Cells& cells, std::size_t columns) {
+  std::vector<std::string> units;
+  for (const std::string_view cell : cells) {
+    std::string_view unit = unquote_cell(cell);
+    if (unit.size() > 1 && (unit.front() == '[' || unit.front() == '(')) {
+      unit = trim_blanks(unit.substr(1, unit.size() - 2));
+    }
+    units.emplace_back(unit == "-" || unit == "1" ? std::string_view() : unit);
+  }
+  units.resize(columns);
+  return units;
 }
 
 /// Returns the last lines of a text that are neither blank nor comments: at most kSampleLines, and
@@ -232,8 +247,8 @@ class HeaderSearch {
       layout.lines_before_rows = last.number;
       skipped -= has_units ? 2 : 1;
       if (has_units) {
-        layout.assumptions.push_back("the units in line " + std::to_string(last.number) +
-                                     " not used");
+        layout.units = units_in(last.cells, layout.names.size());
+        layout.assumptions.push_back("units in line " + std::to_string(last.number));
       }
     } else {
       layout.rows = rows;

@@ -40,6 +40,7 @@ struct TimeStampColumn {
 struct TableLayout {
   char delimiter = ',';                 ///< a blank stands for any run of blanks and tabs
   std::vector<std::string> names;       ///< of all columns; "column 3" for one without a name
+  std::vector<std::string> units;       ///< of all columns, from a line below the header; or none
   std::vector<TimeStampColumn> stamps;  ///< columns that are further columns together
   int header_line = 1;                  ///< line of the header, or of the first row without header
   bool has_header = true;        ///< otherwise the columns are named from outside, or numbered
@@ -52,7 +53,7 @@ struct TableLayout {
 
 /// Finds the layout of a table. The separator and the number of columns are those with which most
 /// cells of the last rows are numbers. The header is the line before the first such row, also if it
-/// is a comment. A line of units below the header is left out, like all lines above the header.
+/// is a comment. Lines above the header are left out.
 /// @param text   text in UTF-8; must outlive the result
 /// @param names  names of the columns if the text has no header; empty: "1", "2" and so on
 /// @throws InputError for an empty text, or `names` of another number than the columns

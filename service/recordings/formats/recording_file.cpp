@@ -101,7 +101,7 @@ RecordingColumns csv_columns(const std::string& path, const std::vector<std::str
   for (proto::CsvColumn& column : table.columns) {
     if (column.values.empty() && column.fault.empty()) found.texts.push_back(column.name);
     if (found.fault.empty()) found.fault = column.fault;
-    found.columns.push_back({column.name, std::move(column.values), column.fault});
+    found.columns.push_back({column.name, std::move(column.values), column.fault, column.unit});
   }
   return found;
 }

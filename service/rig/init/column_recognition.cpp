@@ -101,21 +101,24 @@ double quantum_of(const std::vector<double>& values) {
 
 /// Returns whether a name consists of a unit of time alone, such as "ms" or "[us]".
 bool is_time_unit(const ColumnProfile& column) {
-  return column.words.size() == 1 && find_time_unit(column.name).has_value();
+  return words_of(column.name).size() == 1 && find_time_unit(column.name).has_value();
 }
 
 bool has_angle_unit(const ColumnProfile& column) {
-  const auto unit = find_reading_unit(column.name);
+  const auto unit = find_reading_unit(column.label);
   return unit && !is_length_unit(*unit) && *unit != ReadingUnit::kCount;
 }
 
 bool has_length_unit(const ColumnProfile& column) {
-  const auto unit = find_reading_unit(column.name);
+  const auto unit = find_reading_unit(column.label);
   return unit && is_length_unit(*unit);
 }
 
-ColumnProfile look_at(const std::string& name, std::vector<double> values) {
-  ColumnProfile look{name, words_of(name), std::move(values)};
+ColumnProfile look_at(const NamedColumn& column) {
+  const std::string label = column.name + (column.unit.empty() ? "" : " [" + column.unit + "]");
+  ColumnProfile look{column.name, label, words_of(label), column.values};
+  look.fault = column.fault;
+  if (look.values.empty()) return look;
   if (has(look, kTimeWords) || is_time_unit(look)) unwrap_time_counter(look.values);
   const ColumnStatistics statistics = compute_column_statistics(look.values);
   std::tie(look.low, look.high) = find_range_without_spikes(look.values);
@@ -168,7 +171,7 @@ int name_score(const ColumnProfile& column, bool position) {
   }
   score += has(column, kAngleWords) ? 2 : 0;
   score += has_angle_unit(column) ? 3 : 0;
-  score += find_reading_unit(column.name) == ReadingUnit::kCount ? 2 : 0;
+  score += find_reading_unit(column.label) == ReadingUnit::kCount ? 2 : 0;
   score -= has_length_unit(column) ? 6 : 0;
   return score > 0 ? score : -1;
 }
@@ -215,21 +218,16 @@ std::vector<ColumnProfile> read_column_profiles(const std::string& path,
                                                 const std::vector<std::string>& names,
                                                 const std::string& topic, std::string* layout) {
   std::vector<ColumnProfile> columns;
-  RecordingColumns recording = read_recording_columns(path, names, topic);
+  const RecordingColumns recording = read_recording_columns(path, names, topic);
   const auto own = recording.columns | std::views::drop(recording.stamp_count);
   if (!names.empty() && !std::ranges::equal(own, names, {}, &NamedColumn::name)) {
     throw proto::InputError("--columns: " + path + " names its columns itself: " +
                             join_quoted_names(recording.columns, "none") + ". Omit --columns");
   }
   if (layout != nullptr) *layout = recording.layout;
-  for (NamedColumn& column : recording.columns) {
-    columns.push_back(column.values.empty() ? ColumnProfile{column.name, words_of(column.name), {}}
-                                            : look_at(column.name, std::move(column.values)));
-    columns.back().fault = column.fault;
-  }
+  for (const NamedColumn& column : recording.columns) columns.push_back(look_at(column));
   for (const auto& [name, reason] : recording.others) {
-    columns.push_back({name, words_of(name), {}});
-    columns.back().fault = path + ": \"" + name + "\" " + reason;
+    columns.push_back(look_at({name, {}, path + ": \"" + name + "\" " + reason}));
   }
   return columns;
 }
@@ -274,10 +272,10 @@ const ColumnProfile* find_time_column(const std::vector<ColumnProfile>& columns)
 }
 
 TimeUnit guess_time_unit(const ColumnProfile& column) {
-  if (const auto unit = find_time_unit(column.name)) return *unit;
+  if (const auto unit = find_time_unit(column.label)) return *unit;
   const double step = mean_time_step(column.values);
   if (const auto unit = find_date_unit(column.low, step)) return *unit;
-  std::string unknown = describe_unknown_unit(column.name, "--time-unit");
+  std::string unknown = describe_unknown_unit(column.label, "--time-unit");
   if (unknown.empty() && has(column, kClockWords)) {
     unknown =
         "column \"" + column.name +
@@ -351,14 +349,14 @@ const ColumnProfile* find_command_column(const std::vector<ColumnProfile>& colum
 }
 
 CommandUnit guess_command_unit(const ColumnProfile& column) {
-  const auto unit = find_command_unit(column.name);
+  const auto unit = find_command_unit(column.label);
   if (unit && unit->unit != "duty") return *unit;
   if (has(column, {"v", "volt", "volts", "voltage"})) return {"V"};
   if (has(column, {"a", "amp", "amps", "current"})) return {"A"};
   if (has(column, {"nm", "torque", "tau"})) return {"N·m"};
   if (has(column, {"n", "force"})) return {"N"};
   if (has(column, {"pwm", "duty"})) {
-    const bool is_percent = column.name.find('%') != std::string::npos || has(column, {"percent"});
+    const bool is_percent = column.label.find('%') != std::string::npos || has(column, {"percent"});
     if (is_percent) return {"duty", 0.01};
     return {std::max(std::abs(column.low), std::abs(column.high)) <= 1.0 ? "duty" : "1"};
   }
@@ -367,7 +365,7 @@ CommandUnit guess_command_unit(const ColumnProfile& column) {
 }
 
 bool has_command_unit(const ColumnProfile& column) {
-  return find_command_unit(column.name) ||
+  return find_command_unit(column.label) ||
          has(column, {"v", "volt", "volts", "voltage", "a", "amp", "amps", "current", "nm",
                       "torque", "tau", "n", "force", "pwm", "duty", "effort", "eff"});
 }
@@ -403,15 +401,15 @@ std::string describe_unused_column(const ColumnProfile& column) {
 }
 
 bool has_unit_name(const ColumnProfile& column) {
-  return find_reading_unit(column.name).has_value();
+  return find_reading_unit(column.label).has_value();
 }
 
 ReadingUnit guess_reading_unit(const ColumnProfile& column, bool position) {
   const char* const option = position ? "--position-unit" : "--angle-unit";
-  if (const std::string unknown = describe_unknown_unit(column.name, option); !unknown.empty()) {
+  if (const std::string unknown = describe_unknown_unit(column.label, option); !unknown.empty()) {
     throw proto::InputError(unknown);
   }
-  const auto named = find_reading_unit(column.name);
+  const auto named = find_reading_unit(column.label);
   const double range = column.high - column.low;
   const bool is_count = column.whole && (named == ReadingUnit::kCount || range > kCountsLeast);
   if (named && *named != ReadingUnit::kCount) {

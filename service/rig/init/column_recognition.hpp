@@ -11,7 +11,8 @@ namespace service {
 /// Name, values and statistics of a column in a recording file.
 struct ColumnProfile {
   std::string name;
-  std::vector<std::string> words;  ///< words of the name in lower case, without trailing digits
+  std::string label;               ///< name and unit, such as "theta [deg]"
+  std::vector<std::string> words;  ///< words of the label in lower case, without trailing digits
   std::vector<double> values;      ///< NaN: missing; empty if some cells are not numbers
   double low = 0.0, high = 0.0;    ///< without false readings of a few rows
   bool constant = true;

@@ -331,7 +331,7 @@ class Proposer {
       use.reason = reason_of(column);
       if (use.use == "time") {
         use.use += " in " + answers_.time_unit.name;
-        const bool is_known = !choice_.time_unit.empty() || find_time_unit(column.name);
+        const bool is_known = !choice_.time_unit.empty() || find_time_unit(column.label);
         if (!is_known) use.reason += "; unit from its values";
       }
       if (use.use == "command") {

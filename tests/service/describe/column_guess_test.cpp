@@ -302,6 +302,20 @@ TEST_F(Guess, RecognizesATimeByItsUnit) {
   expect_parts(refusal([&] { answers_with({"s", swing}); }), {"no time column found"});
 }
 
+// Without them, 12 is an angle in degrees, and 0.1 one in radians.
+TEST_F(Guess, TakesUnitsFromTheLineBelowTheHeader) {
+  for (const auto& [unit, name, amplitude] :
+       {std::tuple("[mrad]", "mrad", 12.0), {"(deg)", "deg", 0.1}, {"gon", "gon", 0.1}}) {
+    std::string text = std::string("time,theta\n[ms],") + unit + '\n';
+    for (int k = 0; k < kRows; ++k) {
+      text += std::to_string(k) + ',' + std::to_string(amplitude * swing(1e-3 * k)) + '\n';
+    }
+    const auto columns = read_column_profiles(folder_.write("units.csv", text));
+    EXPECT_EQ(guess_time_unit(columns.at(0)).name, "ms");
+    EXPECT_STREQ(reading_unit_name(guess_reading_unit(columns.at(1), false)), name);
+  }
+}
+
 /// Time stamps from `first` on, in units of which a second has `per_second`.
 ColumnProfile stamps(double first, double per_second, double rate = 200.0) {
   ColumnProfile column;

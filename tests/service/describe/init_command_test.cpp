@@ -289,7 +289,7 @@ TEST(Interview, AsksForWronglyGuessedColumns) {
 
 // Without the counts per turn, readings in counts are no angles.
 TEST(Interview, AsksForUnknownCounts) {
-  ColumnProfile time{"t", {"t"}, {}}, count{"enc", {"enc"}, {}};
+  ColumnProfile time{"t", "t", {"t"}, {}}, count{"enc", "enc", {"enc"}, {}};
   for (int k = 0; k < 500; ++k) {
     time.values.push_back(0.01 * k);
     count.values.push_back(std::round(1000.0 + 200.0 * std::cos(0.06 * k)));
