@@ -1,6 +1,7 @@
 #include "service/recordings/counter_wrap.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr double kModulusMin = 64.0;          // [counts]; smaller ranges are no counters
 constexpr double kModulusMax = 4294967296.0;  // [counts]; 32 bits
+constexpr double kCounterMin = 256.0;         // [counts]; 8 bits
 // Units of decimal moduli that are tried [counts]; the second is the smallest after a single jump.
 constexpr double kRoundestModulus = 1e4, kRoundModulus = 1e3;
 constexpr std::size_t kSpikeRowsMax = 5;  // a spike returns after at most this many readings
@@ -70,12 +72,12 @@ std::vector<double> changes_beside(const ObservedCounts& counts, std::size_t k, 
 /// @param found  modulus that the readings suggest [counts]; 0 if unknown
 [[noreturn]] void refuse_modulus(const EncoderColumn& column, const proto::CsvTable& table,
                                  int request, const CounterJumps& jumps, double found) {
-  const std::string given = format_number(column.counts_modulo, 16);
+  const std::string given = format_modulus(column.counts_modulo);
   std::string what;
   if (found > 0.0) {
-    what = "the counter starts again after " + format_number(found, 16) + " counts";
+    what = "the counter starts again after " + format_modulus(found) + " counts";
     if (column.counts_modulo > 0.0) what += ", but counts_modulo is " + given;
-    what += ". Write counts_modulo: " + format_number(found, 16);
+    what += ". Write counts_modulo: " + format_modulus(found);
   } else {
     what = "the readings span " + format_number(jumps.range(), 16) +
            " counts and do not fit counts_modulo: " + given +
@@ -164,6 +166,8 @@ double CounterJumps::find_modulus(double counts_per_turn) const {
   return found == candidates.end() ? 0.0 : *found;
 }
 
+std::string format_modulus(double modulus) { return std::to_string(std::llround(modulus)); }
+
 double unwrap_time_counter(std::vector<double>& times) {
   constexpr double kLongestStep = 50.0;  // across a wrap [usual steps]
   std::vector<double> steps, steps_back;
@@ -225,13 +229,18 @@ std::vector<double> unwrap_counter_column(const EncoderColumn& column, const pro
     if (found > 0.0 && !is_turn) refuse_modulus(column, table, request, jumps, found);
     return readings;
   }
-  if (!jumps.agree_with(column.counts_modulo)) {
+  // The largest reading is easily mistaken for the modulus.
+  const double next = column.counts_modulo + 1.0;
+  const bool is_largest = next >= kCounterMin && next <= kModulusMax &&
+                          std::has_single_bit(static_cast<std::uint64_t>(next)) &&
+                          jumps.agree_with(next);
+  if (is_largest || !jumps.agree_with(column.counts_modulo)) {
     refuse_modulus(column, table, request, jumps, jumps.find_modulus(per_whole));
   }
   const int wraps = unwrap_counter(column.counts_modulo * count, readings);
   if (wraps > 0) {
     notes.push_back("column \"" + column.column + "\" is a counter modulo " +
-                    format_number(column.counts_modulo, 16) + " and was unwrapped at " +
+                    format_modulus(column.counts_modulo) + " and was unwrapped at " +
                     std::to_string(wraps) + (wraps == 1 ? " jump" : " jumps"));
   }
   return readings;

@@ -50,6 +50,9 @@ class CounterJumps {
   double low_ = 0.0, high_ = 0.0;  ///< smallest and largest reading
 };
 
+/// Returns a modulus as a whole number, such as "4294967296".
+std::string format_modulus(double modulus);
+
 /// Unwraps the time stamps of a 16- or 32-bit counter, such as micros() of an Arduino, which starts
 /// again after 71 min. Leaves stamps alone that step back in another way.
 /// @param times  whole numbers [unit of the counter]; NaN if missing

@@ -167,7 +167,7 @@ ImportedRecording import_csv_table(proto::CsvTable table, const RecordingFormat&
     if (modulus > 0.0) {
       if (!time_note.empty()) time_note += "; ";
       time_note +=
-          "the time stamps start again after " + format_number(modulus, 16) + " and were unwrapped";
+          "the time stamps start again after " + format_modulus(modulus) + " and were unwrapped";
     }
   }
   keep_rows_in_window(window, format, requests.indices, table);

@@ -197,6 +197,8 @@ TEST(CounterWrap, IsRefusedWithoutItsModulus) {
       {"r.csv:", "\"cnt\"", "starts again after 256 counts", "counts_modulo: 256", "\"pivot\""});
   expect_parts(refused(wrapped(slow, 65536.0), 32768.0),
                {"counts_modulo is 32768", "counts_modulo: 65536"});
+  expect_parts(refused(wrapped(slow, 65536.0), 65535.0),
+               {"counts_modulo is 65535", "counts_modulo: 65536"});
   expect_parts(refused(free_counts(100000.0), 32768.0),
                {"rig.textproto:9:3", "span", "32768", "unwrapped already"});
 }

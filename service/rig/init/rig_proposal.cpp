@@ -350,8 +350,8 @@ class Proposer {
           !(is_position ? choice_.position_unit : choice_.angle_unit).empty();
       if (!has_given_unit && !has_unit_name(column)) use.reason += "; unit from its values";
       if (!(reading->counts_modulo > 0.0)) continue;
-      use.use += ", a counter that starts again after " +
-                 format_number(reading->counts_modulo, 16) + " counts";
+      use.use += ", a counter that starts again after " + format_modulus(reading->counts_modulo) +
+                 " counts";
     }
   }
 
