@@ -3,8 +3,8 @@
 // library crashes on some files: such a file must be refused.
 
 #include "proto/recording/arrays/array_file.hpp"
+#include "tests/fuzz/child_batch.hpp"
 #include "tests/fuzz/fuzzed_file.hpp"
-#include "tests/fuzz/lasting_child.hpp"
 #include "tests/fuzz/refusal.hpp"
 
 namespace {
@@ -30,18 +30,25 @@ void check(const std::string& path, Opener open) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const std::string path = fuzz::write_fuzzed_file(data, size);
   // open_hdf5_file() starts a child process for each file. One child for many files is faster. The
   // HDF5 library does not end for some files, which take one second each in a child of their own.
   constexpr int kSlowFilesMax = 20;
   static int slow_file_count = 0;
-  static fuzz::LastingChild child([] { check(path, proto::open_hdf5_file_in_this_process); });
-  fuzz::write_fuzzed_file(data, size);
-  const bool is_hdf5 = proto::is_hdf5(std::span(data, size));
-  const auto outcome = is_hdf5 ? child.run() : fuzz::LastingChild::Outcome::kReturned;
-  const bool is_slow = outcome == fuzz::LastingChild::Outcome::kTimedOut;
-  if (!is_hdf5 || outcome == fuzz::LastingChild::Outcome::kCrashed ||
-      (is_slow && ++slow_file_count <= kSlowFilesMax)) {
+  static const std::string path = fuzz::write_fuzzed_file(data, size);
+  static fuzz::ChildBatch batch(
+      [](const fuzz::Input& input) {
+        fuzz::write_fuzzed_file(input.data(), input.size());
+        check(path, proto::open_hdf5_file_in_this_process);
+      },
+      [](const fuzz::Input& input, bool is_timeout) {
+        if (is_timeout && ++slow_file_count > kSlowFilesMax) return;
+        fuzz::write_fuzzed_file(input.data(), input.size());
+        check(path, proto::open_array_file);
+      });
+  if (proto::is_hdf5(std::span(data, size))) {
+    batch.add(data, size);
+  } else {
+    fuzz::write_fuzzed_file(data, size);
     check(path, proto::open_array_file);
   }
   return 0;

@@ -9,10 +9,10 @@
 
 namespace fuzz {
 
-/// Exit status of a child process (LastingChild) in which a requirement failed.
+/// Exit status of a child process (ChildBatch) in which a requirement failed.
 inline constexpr int kRequirementFailed = 3;
 
-/// Whether this process is a LastingChild.
+/// Whether this process is a child of ChildBatch.
 inline bool& is_child() {
   static bool is_child = false;
   return is_child;
