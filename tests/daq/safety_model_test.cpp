@@ -14,8 +14,10 @@
 
 #include "daq/safety/black_box.hpp"
 #include "daq/safety/inertial_monitor.hpp"
+#include "daq/safety/loosened_limit.hpp"
 #include "daq/safety/safety_limits.hpp"
 #include "daq/safety/swing_growth.hpp"
+#include "proto/notation/number_format.hpp"
 #include "tests/support/refusal.hpp"
 
 // Random sequences against models of a few lines, and every field, cause and index in turn.
@@ -236,16 +238,16 @@ SafetyLimits limits_of_three_joints() {
   return limits;
 }
 
-// Each number of each joint and motor in turn. Catches a field, or a joint or motor other than the
-// first, that is not checked.
-TEST(SafetyLimitsCheck, ReportsEachNumberAlone) {
-  struct Field {
-    double& (*of)(SafetyLimits&);
-    std::vector<const char*> parts;
-    bool may_be_negative = false;
-  };
+struct LimitField {
+  double& (*of)(SafetyLimits&);
+  std::vector<const char*> parts;  // of sentences about it: its subject, its name
+  bool may_be_negative = false;
+};
+
+/// The numbers of the limits of three joints, with subjects other than the first of each kind.
+std::vector<LimitField> limit_fields() {
   using L = SafetyLimits;
-  const Field fields[] = {
+  return {
       {[](L& l) -> double& { return l.motor[0].command_max; }, {"\"arm\"", "command_max"}},
       {[](L& l) -> double& { return l.motor[1].command_max; }, {"\"cart\"", "command_max"}},
       {[](L& l) -> double& { return l.motor[1].command_slew_per_s_max; },
@@ -263,8 +265,13 @@ TEST(SafetyLimitsCheck, ReportsEachNumberAlone) {
       {[](L& l) -> double& { return l.joint[2].missing_s_max; }, {"\"cart\"", "missing_ms_max"}},
       {[](L& l) -> double& { return l.motion[0].stall_command; }, {"\"arm\"", "stall", "command"}},
       {[](L& l) -> double& { return l.motion[2].stall_time_s; }, {"\"cart\"", "stall", "time_s"}}};
+}
+
+// Each number of each joint and motor in turn. Catches a field, or a joint or motor other than the
+// first, that is not checked.
+TEST(SafetyLimitsCheck, ReportsEachNumberAlone) {
   EXPECT_TRUE(find_limit_errors(limits_of_three_joints()).empty());
-  for (const Field& field : fields) {
+  for (const LimitField& field : limit_fields()) {
     for (const double wrong : {0.0, -1.0, kNoNumber, kInfinite, -kInfinite}) {
       if (field.may_be_negative && std::isfinite(wrong)) continue;
       SCOPED_TRACE(std::string(field.parts.back()) + " = " + std::to_string(wrong));
@@ -275,6 +282,75 @@ TEST(SafetyLimitsCheck, ReportsEachNumberAlone) {
       for (const char* part : field.parts) expect_parts(errors[0], {part});
     }
   }
+}
+
+// Each number in turn, looser, tighter and equal. Times are in milliseconds, except that of stalls.
+// A limit of an inertial sensor counts only if its faults ended the run before.
+TEST(LoosenedLimit, IsReportedForEachNumberAlone) {
+  SafetyLimits before = limits_of_three_joints();
+  before.inertial = {{"imu", true, 0.02, 0.5, 0.1}, {"foot", true, 0.03, 0.6, 0.2}};
+  EXPECT_EQ(find_loosened_limit(before, before), "");
+  std::vector<LimitField> fields = limit_fields();
+  using L = SafetyLimits;
+  fields.push_back({[](L& l) -> double& { return l.inertial[1].missing_s_max; },
+                    {"\"foot\"", "missing_ms_max"}});
+  fields.push_back(
+      {[](L& l) -> double& { return l.inertial[1].stuck_s_max; }, {"\"foot\"", "stuck_ms_max"}});
+  fields.push_back({[](L& l) -> double& { return l.inertial[0].saturated_s_max; },
+                    {"\"imu\"", "saturated_ms_max"}});
+  for (const LimitField& field : fields) {
+    SCOPED_TRACE(field.parts.back());
+    SafetyLimits present = before;
+    const double was = field.of(present);
+    const bool is_lower_bound = was < 0.0;
+    for (const double by : {1.25, 0.75, kNoNumber}) {
+      field.of(present) = was * by;
+      const std::string text = find_loosened_limit(present, before);
+      if (by == 0.75) {
+        EXPECT_EQ(text, "");
+        continue;
+      }
+      for (const char* part : field.parts) expect_parts(text, {part});
+      const bool is_ms = text.find("_ms_max") != std::string::npos;
+      const std::string from = notation::format_number((is_ms ? 1e3 : 1.0) * was, 6);
+      expect_parts(text, {(" was loosened from " + from + " to ").c_str()});
+      if (is_lower_bound) expect_parts(text, {"_min of joint"});
+    }
+    if (field.parts[0] != std::string("\"foot\"")) continue;
+    SafetyLimits unwatched = before;
+    unwatched.inertial[1].stops_run = false;
+    present = before;
+    field.of(present) = was * 1.25;
+    EXPECT_EQ(find_loosened_limit(present, unwatched), "");
+  }
+}
+
+// Checks that were removed, and lists of other lengths.
+TEST(LoosenedLimit, IsReportedForAnOmittedCheck) {
+  SafetyLimits before = limits_of_three_joints();
+  before.inertial = {{"imu", true, 0.0, 0.5, 0.1}, {"foot", true, 0.03, 0.6, 0.2}};
+  const std::pair<std::function<void(SafetyLimits&)>, const char*> changes[] = {
+      {[](auto& l) { l.motion[1].is_unaffected = true; }, "may_stand_still of joint \"pendulum\""},
+      {[](auto& l) { l.inertial[1].stops_run = false; }, "the entry of inertial sensor \"foot\""},
+      {[](auto& l) { l.inertial[0].missing_s_max = 0.001; },
+       "missing_ms_max of inertial sensor \"imu\" was changed"},
+      {[](auto& l) { l.inertial[1].missing_s_max = 0.0; },
+       "missing_ms_max of inertial sensor \"foot\" was changed"},
+      {[](auto& l) { l.joint.pop_back(); }, "the joints, motors or sensors"},
+      {[](auto& l) { l.motor.pop_back(); }, "the joints, motors or sensors"},
+      {[](auto& l) { l.motion.pop_back(); }, "the joints, motors or sensors"},
+      {[](auto& l) { l.inertial.pop_back(); }, "the joints, motors or sensors"}};
+  for (const auto& [change, part] : changes) {
+    SafetyLimits present = before;
+    change(present);
+    EXPECT_TRUE(find_loosened_limit(present, before).starts_with(part)) << part;
+  }
+  // The other way round, a check is added.
+  SafetyLimits looser = before;
+  looser.motion[1].is_unaffected = true;
+  looser.inertial[1].stops_run = false;
+  looser.inertial[1].missing_s_max = 0.0;
+  EXPECT_EQ(find_loosened_limit(before, looser), "");
 }
 
 // Equal bounds leave no range; a passive joint needs no stall limits; the largest numbers of
