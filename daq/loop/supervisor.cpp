@@ -312,8 +312,7 @@ void Supervisor::record_trip() {
   const std::string advice = driven_ ? "" : describe_start_remedy(*trip, limits_);
   if (!advice.empty()) text += ". " + advice;
   say_("TRIP: " + text);
-  const bool slides = concerns_joint(trip->cause) && trip->joint < limits_.joint.size() &&
-                      limits_.joint[trip->joint].slides;
+  const bool slides = concerns_joint(trip->cause) && limits_.joint[trip->joint].slides;
   publish(proto::Event{.timestamp_s = trip->time_s,
                        .kind = proto::EventKind::kTrip,
                        .name = std::string(to_string(trip->cause)),

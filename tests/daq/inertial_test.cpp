@@ -196,7 +196,7 @@ TEST(InertialLoop, MissingSensorStopsTheRunIfConfigured) {
   for (const bool stops_run : {true, false}) {
     SCOPED_TRACE(stops_run);
     SensorRun setup(stops_run);
-    setup.simulation.unit.inertial[0].dropout = 0.9;
+    setup.simulation.unit.inertial[0].dropout = 0.5;
     SimulatedRig rig(setup.scenario, setup.loop, setup.simulation, setup.limits);
     const Trip* trip = run(rig);
     EXPECT_EQ(trip != nullptr, stops_run);
@@ -207,6 +207,9 @@ TEST(InertialLoop, MissingSensorStopsTheRunIfConfigured) {
     EXPECT_EQ(reported, 1);
     if (!stops_run) continue;
     EXPECT_EQ(trip->cause, TripCause::kInertialMissing);
+    EXPECT_EQ(trip->limit, 0.0055);
+    EXPECT_NEAR(trip->value, 0.006, 1e-4);  // the first sample beyond it
+    EXPECT_GT(trip->time_s, 0.01);
     EXPECT_TRUE(rig.sim_unit().is_tripped());
     EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
     const proto::Event* event = rig.sink().find("inertial sensor missing");

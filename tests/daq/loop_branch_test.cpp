@@ -331,6 +331,18 @@ TEST_F(Books, WriteEachCommandOnce) {
   EXPECT_EQ(rig_.supervisor().sample_counts().recorded, 3U);
 }
 
+// Records that wait in the ring come before a late sample.
+TEST_F(Books, WriteALateSampleLast) {
+  push(record(0));
+  push(record(1));
+  firmware_iface::UnitSample late = record(2).sample;
+  rig_.supervisor().add_late_sample(late);
+  ASSERT_EQ(rig_.sink().samples.size(), 3U);
+  for (std::uint64_t k = 0; k < 3; ++k) EXPECT_EQ(rig_.sink().samples[k].sequence, k);
+  EXPECT_NEAR(rig_.sink().samples.back().timestamp_s, 2e-3, 1e-12);
+  EXPECT_TRUE(rig_.sink().gaps.empty());
+}
+
 // Exactly the commands that enable the unit are marked so in the recording.
 TEST_F(Books, MarkCommandsThatEnable) {
   LoopRecord off = record(0), on = record(1);

@@ -59,6 +59,7 @@ class LoopModel {
     lies_ = pick({0, 0, 1}) != 0;
     reports_faults_ = pick({0, 1}) != 0;
     hidden_echo_ticks_ = pick({0, 0, 5});
+    disturbs_line_ = pick({0, 0, 1}) != 0;
 
     if (pick({0, 0, 1}) != 0) faults_ = 0;  // cleared by an earlier program
     unit_.facts.encoder_count = 2;
@@ -78,7 +79,7 @@ class LoopModel {
     bool goes_on = true;
     while (goes_on && number_ < 8000) {
       const int missing =
-          !misses_ || number_ == 0 || random_() % 150 != 0 ? 0 : pick({1, 3, 4, 50});
+          !misses_ || number_ == 0 || random_() % (trip_ ? 20 : 150) != 0 ? 0 : pick({1, 3, 4, 50});
       for (int k = 0; k < missing && goes_on; ++k) goes_on = miss();
       if (::testing::Test::HasFatalFailure()) return;
       if (goes_on) goes_on = take();
@@ -162,7 +163,15 @@ class LoopModel {
     if (reports_faults_ && phase_ <= RunPhase::kArming) {
       unit_.send(test_support::message_of(fault_report{FAULT_AMPLIFIER, FAULT_AMPLIFIER, 0, 0, 0}));
     }
+    if (disturbs_line_ && random_() % 10 == 0) {
+      unit_.send_damaged_frame();
+      ++damaged_count_;
+    }
     unit_.send(report);
+    // The next write is this sample's command, except while the unit's trip is cleared.
+    is_refused_ = disturbs_line_ && phase_ == RunPhase::kRunning && random_() % 50 == 0;
+    unit_.refuses_next_write = is_refused_;
+    refused_count_ += is_refused_;
 
     // What the loop must do with it:
     const Nanoseconds before = received_;
@@ -233,10 +242,11 @@ class LoopModel {
 
   double reaction_time_s() const { return delay_s_ + 0.01 + to_seconds(period_ns_); }
 
-  /// The newest command before this sample was written when last_number_ was the newest sample.
+  /// The delay of each command counts once, from the sample that it answers.
   void count_delay() {
-    if (last_number_ == 0) return;
-    const auto ticks = static_cast<int>((number_ - last_number_) * divider_);
+    if (std::exchange(counted_, obeyed_) == obeyed_) return;
+    const std::int64_t answered = unit_.commands[obeyed_ - 1].answers + std::int64_t{1};
+    const auto ticks = static_cast<int>((number_ - answered) * divider_);
     ++delays_[std::min(ticks, 7)];
     const double delay_s = std::min(1e-3 * ticks, 1e-3 * settings_.ttl_ms);
     delay_s_ = is_delay_known_ ? std::max(delay_s_, delay_s) : delay_s;
@@ -295,7 +305,8 @@ class LoopModel {
     EXPECT_EQ(record.enabled, drives());
     EXPECT_EQ(record.requested[0], requested_V_);
     EXPECT_EQ(record.sent[0], trip_ ? 0.0 : requested_V_);
-    EXPECT_EQ(record.command_number, unit_.commands.size());
+    EXPECT_EQ(record.command_number,
+              unit_.commands.size() + static_cast<std::size_t>(refused_count_));
     ASSERT_FALSE(loop_->records().try_pop(record));
     for (firmware_iface::ClockFit fit; loop_->clock_fits().try_pop(fit);) --fit_count_;
     EXPECT_EQ(fit_count_, 0);
@@ -304,6 +315,7 @@ class LoopModel {
   bool drives() const { return phase_ == RunPhase::kRunning && settings_.drive; }
 
   void expect_command() {
+    if (is_refused_) return;
     const command_request& command = unit_.commands.back();
     EXPECT_EQ(command.flags, trip_ ? COMMAND_TRIP : drives() ? COMMAND_ENABLE : 0);
     EXPECT_EQ(command.answers, number_ - 1);
@@ -328,7 +340,8 @@ class LoopModel {
     EXPECT_EQ(counters.timeouts.load(), timeouts_);
     EXPECT_EQ(counters.samples.load(), number_ - timeouts_);
     EXPECT_EQ(counters.rejected_commands.load(), rejected_count_);
-    EXPECT_EQ(counters.unsent_commands.load(), 0);
+    EXPECT_EQ(counters.unsent_commands.load(), refused_count_);
+    EXPECT_EQ(counters.damaged_frames.load(), damaged_count_);
     EXPECT_EQ(loop_->arrival_jitter_histogram().mean(), jitter_.mean());
     EXPECT_EQ(loop_->arrival_jitter_histogram().count(), jitter_.count());
     for (std::size_t k = 0; k < 8; ++k) {
@@ -348,15 +361,16 @@ class LoopModel {
   // The unit
   int divider_ = 1, answers_clear_ = 0, ignored_trip_ticks_ = 0, hidden_echo_ticks_ = 0;
   bool trips_itself_ = false, misses_ = false, lies_ = false, is_lying_ = false;
-  bool reports_faults_ = false, is_driving_ = false;
+  bool reports_faults_ = false, is_driving_ = false, disturbs_line_ = false, is_refused_ = false;
   std::uint8_t faults_ = FAULT_BOOT, refused_flags_ = 0;
-  std::size_t obeyed_ = 0;
+  std::size_t obeyed_ = 0, counted_ = 0;
   sample_report in_effect_{};
   std::array<std::int32_t, 2> counts_{};
 
   // The model
   std::int64_t period_ns_ = 0, number_ = 0, last_number_ = 0;
   std::int64_t timeouts_ = 0, rejected_count_ = 0, fit_count_ = 0;
+  std::int64_t refused_count_ = 0, damaged_count_ = 0;
   double start_s_ = 0.0, duration_s_ = 0.0, amplitude_V_ = 0.0, requested_V_ = 0.0;
   double time_s_ = 0.0, last_time_s_ = 0.0, arming_since_s_ = 0.0, scenario_start_s_ = 0.0;
   double delay_s_ = 0.01, next_fit_s_ = 1.0;

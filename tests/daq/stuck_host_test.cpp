@@ -209,6 +209,30 @@ TEST_F(Heartbeat, DoesNotCountAPauseOfTheComputer) {
   EXPECT_EQ(rig.loop().trip(), nullptr);
 }
 
+// A pause while a sample is read counts once, also if it outlasts the wait for further samples.
+TEST_F(Heartbeat, CountsAPauseOnce) {
+  SafetyLimits limits = furuta_limits();
+  limits.staleness_s_max = 5.0;
+  for (const bool host_paced : {false, true}) {
+    SCOPED_TRACE(host_paced);
+    LoopSettings watching = settings();
+    watching.drive = false;
+    watching.host_paced = host_paced;
+    SimulatedRig rig(stuck_drive(), watching, simulation_settings(), limits);
+    disturb_ = [](SimulatedRig& r, int tick) {
+      if (tick != kBreakTick + 100) return;
+      r.line().on_sample = [&r](const sample_report&) {
+        r.line().on_sample = nullptr;
+        r.abandon(milliseconds(300));
+      };
+    };
+    run(rig, 60.0, 3000);
+    ASSERT_NE(rig.loop().trip(), nullptr);
+    EXPECT_EQ(rig.loop().trip()->cause, TripCause::kRecordingStalled);
+    EXPECT_NEAR(rig.loop().trip()->time_s, 1e-3 * kBreakTick + 1.3, 8e-3);
+  }
+}
+
 // ----- The supervisor does not run -----
 
 // The ring holds its capacity. One sample more ends the drive, and later losses are counted and

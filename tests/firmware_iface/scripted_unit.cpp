@@ -1,5 +1,7 @@
 #include "tests/firmware_iface/scripted_unit.hpp"
 
+#include <utility>
+
 #include "firmware_iface/wire/message_type.h"
 
 namespace scripted_unit {
@@ -22,6 +24,12 @@ ScriptedUnit::ScriptedUnit() {
 
 void ScriptedUnit::send(std::span<const std::uint8_t> message) {
   const auto frame = test_support::frame_of(message);
+  to_host_.insert(to_host_.end(), frame.begin(), frame.end());
+}
+
+void ScriptedUnit::send_damaged_frame() {
+  auto frame = test_support::frame_of(message_of(sample(0), shape()));
+  frame[frame.size() / 2] ^= 0x80U;
   to_host_.insert(to_host_.end(), frame.begin(), frame.end());
 }
 
@@ -54,6 +62,7 @@ IoResult ScriptedUnit::read_some(std::span<std::uint8_t> buffer, Nanoseconds dea
 
 IoResult ScriptedUnit::write(std::span<const std::uint8_t> bytes) noexcept {
   if (!open_) return {IoStatus::kClosed, 0};
+  if (std::exchange(refuses_next_write, false)) return {IoStatus::kTimeout, 0};
   for (const std::uint8_t byte : bytes) {
     if (decoder_.push(byte)) take(decoder_.message());
   }

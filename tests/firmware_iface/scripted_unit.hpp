@@ -30,6 +30,8 @@ class ScriptedUnit final : public firmware_iface::Transport {
   /// Sends a message to the host.
   void send(std::span<const std::uint8_t> message);
   void send(const sample_report& report) { send(test_support::message_of(report, shape())); }
+  /// Sends a frame whose checksum is wrong.
+  void send_damaged_frame();
   void send(const clear_reply& reply) { send(test_support::message_of(reply)); }
 
   /// Returns a sample of a stream at 1 kHz that started with unit clock 0 at host time 0, with its
@@ -60,6 +62,8 @@ class ScriptedUnit final : public firmware_iface::Transport {
   std::function<void(test_support::WireBytes&)> alter_hello_bytes;
   /// Sends an unrequested message whenever the host waits.
   bool floods = false;
+  /// The next write takes no bytes, as if the kernel's buffer were full.
+  bool refuses_next_write = false;
   std::uint64_t sent_size_bytes = 0;  ///< of all frames that the host has read
 
   firmware_iface::Nanoseconds now() const noexcept override { return time_.now(); }
