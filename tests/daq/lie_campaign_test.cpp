@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <cstdio>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/daq/simulated_rig.hpp"
@@ -38,16 +40,17 @@ constexpr double kCommandMax = 10.0;
 // 0.1 rad. A slower one trips when it has coasted 0.45 rad during the pushes of its motor. Chirps
 // are above the stall command for two thirds of the time or more.
 //
-// The pushes themselves move it by kPushBound more. A stall limit is 0.5 V (0.65 s)^2/2 = 0.106 V
-// s^2. One volt accelerates the arm by 1.05 rad/s^2 if the pendulum follows it rigidly, by 1.81
-// rad/s^2 if the pendulum swings freely. From rest, one stall limit moves the arm by at most 0.19
-// rad. While the rig moves, up to 1.85 stall limits are allowed: 0.21 rad if the pendulum follows,
-// 0.35 rad if it swings freely. It does so in a part of such a push only: 0.22 rad is the largest
-// motion in 10 000 runs in which only encoders froze.
+// The pushes themselves move it by kPushBound more than the last good readings allow, which is
+// coasting at their largest speed or the motion of the rig from then on with its motor off. A stall
+// limit is 0.5 V (0.65 s)^2/2 = 0.106 V s^2. One volt accelerates the arm by 1.05 rad/s^2 if the
+// pendulum follows it rigidly, by 1.81 rad/s^2 if the pendulum swings freely. From rest, one stall
+// limit moves the arm by at most 0.19 rad. While the rig moves, up to 1.85 stall limits are
+// allowed: 0.21 rad if the pendulum follows, 0.35 rad if it swings freely. It does so in a part of
+// such a push only.
 constexpr double kPushBound = 0.25;
-// Multisines are below the stall command half of the time, and in a swing-up the pendulum moves the
-// arm too. The largest motion in those runs is 0.6 rad.
-constexpr double kUnsteadyPushBound = 3.0 * kPushBound;
+// A multisine is below the stall command half of the time. Dry friction may hold an arm then, so
+// that an intact encoder shows the same readings; the arm of this campaign has none and moves.
+constexpr double kMultisinePushBound = 2.0 * kPushBound;
 constexpr double kFreezeBound = 1.5 * 0.45 + kPushBound;
 // Anything else leaves the angle true but late: by the staleness (15 ms), a sample (1 ms), the
 // command's time to live (20 ms) and a tick. The fastest arm of the campaign has 12 rad/s.
@@ -98,9 +101,10 @@ class LieRun {
   double farthest() const { return farthest_; }
   bool was_driven() const { return was_driven_; }
   double off_after_s() const { return off_s_ - tripped_s_; }
-  /// Returns by how far the frozen arm moved beyond the travel at its last good speeds [rad].
+  bool is_arm_frozen() const { return arm_is_frozen_; }
+  /// Returns by how far the frozen arm moved beyond what its last good readings allow [rad].
   double pushed() const { return pushed_rad_; }
-  bool pushes_steadily() const { return pushes_steadily_; }
+  double push_bound() const { return push_bound_; }
 
   void run() {
     // Frozen encoders let the arm move farthest.
@@ -182,7 +186,6 @@ class LieRun {
         return {"chirp", Chirp{std::copysign(std::max(std::abs(u), 1.0), u), 0.3, 3.0, 0.0, 6.0},
                 60.0};
       case 2:
-        pushes_steadily_ = false;
         return {"swing-up",
                 SwingUp({.pendulum = 1,
                          .energy_gain = -std::abs(u),
@@ -192,7 +195,7 @@ class LieRun {
                          .kick_time_s = 0.1}),
                 60.0};
       case 3: {
-        pushes_steadily_ = false;
+        push_bound_ = kMultisinePushBound;
         Multisine sum{.ramp_s = 0.5, .duration_s = 60.0};
         for (const double frequency_Hz : {0.2, 0.5, 0.7, 1.1, 1.7, 2.3, 2.9, 4.1}) {
           sum.tones.push_back(
@@ -215,13 +218,27 @@ class LieRun {
     if (!arm_is_frozen_) {
       last_speeds_[next_speed_++ % last_speeds_.size()] = std::abs(state.speed_rad_s[0]);
       frozen_s_ = rig_->time_s();
-      frozen_rad_ = state.angle_rad[0];
-    } else if (on) {
-      const double coasted = *std::ranges::max_element(last_speeds_) * (rig_->time_s() - frozen_s_);
-      pushed_rad_ = std::max(pushed_rad_, std::abs(state.angle_rad[0] - frozen_rad_) - coasted);
+      frozen_ = state;
+    } else {
+      watch_frozen_arm(state.angle_rad[0], on);
     }
     if (trip() != nullptr && tripped_s_ < 0.0) tripped_s_ = rig_->time_s();
     if (on || off_s_ < tripped_s_) off_s_ = rig_->time_s();
+  }
+
+  void watch_frozen_arm(double arm_rad, bool on) {
+    if (!released_) {
+      released_ = std::make_unique<sim::Plant>(
+          std::make_unique<sim::FurutaModel>(furuta_parameters()), frozen_);
+      released_s_ = frozen_s_;
+    }
+    const double now_s = rig_->time_s();
+    released_->advance(now_s - std::exchange(released_s_, now_s), 0.0);
+    if (!on) return;
+    const double coasted = *std::ranges::max_element(last_speeds_) * (now_s - frozen_s_);
+    const double beyond_coasting = std::abs(arm_rad - frozen_.angle_rad[0]) - coasted;
+    const double beyond_release = std::abs(arm_rad - released_->state().angle_rad[0]);
+    pushed_rad_ = std::max(pushed_rad_, std::min(beyond_coasting, beyond_release));
   }
 
   void begin_at_start(Kind kind) {
@@ -402,14 +419,16 @@ class LieRun {
   std::unique_ptr<SimulatedRig> rig_;
   int from_tick_ = 0;
   bool disk_hangs_ = false;
-  bool pushes_steadily_ = true;
+  double push_bound_ = kPushBound;
   bool was_driven_ = false;
   double farthest_ = 0.0;
   bool arm_is_frozen_ = false;
   std::array<double, 125> last_speeds_{};  // magnitudes, one a millisecond [rad/s]
   std::size_t next_speed_ = 0;
   double frozen_s_ = 0.0;
-  double frozen_rad_ = 0.0;
+  sim::JointState frozen_;                // at the last good reading
+  std::unique_ptr<sim::Plant> released_;  // the rig from then on, with its motor off
+  double released_s_ = 0.0;
   double pushed_rad_ = 0.0;
   double tripped_s_ = -1.0;
   double off_s_ = -1.0;
@@ -422,7 +441,8 @@ constexpr int kLieShards = 10;
 TEST_P(LieCampaign, KeepsTheArmWithinItsLimitsAndABound) {
   const int count = std::max(test_support::seeded_runs().count / kLieShards, 1);
   std::array<double, kKinds> farthest{};
-  int tripped = 0, driven = 0;
+  int tripped = 0, driven = 0, frozen = 0, pushed = 0;
+  double most_pushed = 0.0;
   for (int k = 0; k < count && !HasFatalFailure(); ++k) {
     const std::uint64_t seed =
         test_support::seeded_runs().first_seed + static_cast<std::uint64_t>(count * GetParam() + k);
@@ -435,7 +455,10 @@ TEST_P(LieCampaign, KeepsTheArmWithinItsLimitsAndABound) {
       EXPECT_LE(run.farthest(), kAngleMax + (freezes ? kFreezeBound : 0.0) + kDelayBound)
           << (run.trip() ? describe_trip(*run.trip(), furuta_limits()) : "no trip");
       if (run.first() == Kind::kFrozen && run.has(Kind::kNone)) {
-        EXPECT_LE(run.pushed(), run.pushes_steadily() ? kPushBound : kUnsteadyPushBound);
+        EXPECT_LE(run.pushed(), run.push_bound());
+        frozen += run.is_arm_frozen() && run.was_driven();
+        pushed += run.pushed() > kPushBound;
+        most_pushed = std::max(most_pushed, run.pushed());
       }
       EXPECT_EQ(run.rig().sim_unit().output_V(), 0.0);
       auto& most = farthest[static_cast<std::size_t>(run.first())];
@@ -447,6 +470,8 @@ TEST_P(LieCampaign, KeepsTheArmWithinItsLimitsAndABound) {
   for (std::size_t k = 0; k < farthest.size(); ++k) {
     RecordProperty("farthest_rad_" + std::to_string(k), std::to_string(farthest[k]));
   }
+  std::printf("%d of %d frozen arms moved by more than %.2f rad, the farthest by %.3f rad\n",
+              pushed, frozen, kPushBound, most_pushed);
   if (count < 10) return;
   EXPECT_GT(tripped, count / 2);
   EXPECT_GT(driven, count / 2);
