@@ -236,6 +236,7 @@ struct StreamCase {
 // A stream that the unit or its format cannot carry is refused before the unit is asked, and the
 // refusal names a rule that it breaks. Any other stream is requested with its settings.
 TEST(LinkModel, RequestsExactlyTheStreamsThatTheUnitSupports) {
+  EXPECT_EQ(StreamSettings().command_age_ticks, 10);
   int started_count = 0;
   std::map<std::string, int> kinds;
   for (std::uint64_t seed = 1; seed <= 5000; ++seed) {
@@ -370,7 +371,15 @@ TEST(LinkModel, CountsEachKindOfDamageByItself) {
 
 // --- Single values
 
-class LinkFields : public ::testing::Test, protected scripted_unit::Session {};
+class LinkFields : public ::testing::Test, protected scripted_unit::Session {
+ protected:
+  /// Unrequested messages, frames that are too short, and bytes without the end of a frame.
+  static std::vector<test_support::WireBytes> floods() {
+    return {test_support::frame_of(test_support::message_of(clear_reply{1, CLEAR_DONE, 7, 0})),
+            {1, 2, 0},
+            test_support::WireBytes(90, 0x55)};
+  }
+};
 
 TEST_F(LinkFields, OfAFaultKeepTheirPlaces) {
   start();
@@ -384,16 +393,19 @@ TEST_F(LinkFields, OfAFaultKeepTheirPlaces) {
   EXPECT_EQ(link.last_fault()->detail, -6);
 }
 
-// A unit that sends other messages without end does not keep a request from ending.
-TEST_F(LinkFields, RequestEndsAmongUnrequestedMessages) {
+// A unit or a line that sends other messages or garbage without end does not keep a request from
+// ending.
+TEST_F(LinkFields, RequestEndsOnAFloodedLine) {
   ASSERT_TRUE(link.connect().ok());
   unit.answers_configure = false;
-  unit.floods = true;
-  const Nanoseconds asked = unit.now();
-  EXPECT_FALSE(link.start_stream({}, {.reply_timeout = 50ms, .attempts_max = 3}).ok());
-  EXPECT_GE(unit.now() - asked, 150ms);
-  EXPECT_LE(unit.now() - asked, 160ms);
-  EXPECT_EQ(link.counters().bytes_received, unit.sent_size_bytes);
+  for (const test_support::WireBytes& flood : floods()) {
+    unit.flood = flood;
+    const Nanoseconds asked = unit.now();
+    EXPECT_FALSE(link.start_stream({}, {.reply_timeout = 50ms, .attempts_max = 3}).ok());
+    EXPECT_GE(unit.now() - asked, 150ms);
+    EXPECT_LE(unit.now() - asked, 160ms);
+    EXPECT_EQ(link.counters().bytes_received, unit.sent_size_bytes);
+  }
 }
 
 // A unit that does not answer a request is reported after all repetitions, with the request and the
@@ -422,14 +434,16 @@ TEST_F(LinkFields, SilenceNamesTheRequest) {
 }
 
 // Nor does it keep a read from ending, which looks at the line once after its deadline.
-TEST_F(LinkFields, ReadEndsAmongUnrequestedMessages) {
+TEST_F(LinkFields, ReadEndsOnAFloodedLine) {
   start();
-  unit.floods = true;
-  for (const Nanoseconds patience : {0ms, 1ms, 7ms}) {
-    const Nanoseconds asked = unit.now();
-    EXPECT_EQ(read(patience), ReadStatus::kTimeout);
-    EXPECT_GE(unit.now() - asked, patience);
-    EXPECT_LE(unit.now() - asked, patience + 1ms);
+  for (const test_support::WireBytes& flood : floods()) {
+    unit.flood = flood;
+    for (const Nanoseconds patience : {0ms, 1ms, 7ms}) {
+      const Nanoseconds asked = unit.now();
+      EXPECT_EQ(read(patience), ReadStatus::kTimeout);
+      EXPECT_GE(unit.now() - asked, patience);
+      EXPECT_LE(unit.now() - asked, patience + 1ms);
+    }
   }
 }
 

@@ -43,9 +43,9 @@ sample_report ScriptedUnit::sample(std::uint64_t sequence) {
 
 IoResult ScriptedUnit::read_some(std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept {
   if (!open_) return {IoStatus::kClosed, 0};
-  if (floods && to_host_.empty()) {
+  if (!flood.empty() && to_host_.empty()) {
     time_.sleep_until(time_.now() + std::chrono::milliseconds(1));
-    send(clear_reply{1, CLEAR_DONE, 7, 0});
+    to_host_.insert(to_host_.end(), flood.begin(), flood.end());
   }
   if (to_host_.empty()) {
     time_.sleep_until(deadline);

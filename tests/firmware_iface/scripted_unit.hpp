@@ -60,8 +60,8 @@ class ScriptedUnit final : public firmware_iface::Transport {
   bool answers_describe = true;
   /// Called with the bytes of each HELLO_REPLY before they are sent.
   std::function<void(test_support::WireBytes&)> alter_hello_bytes;
-  /// Sends an unrequested message whenever the host waits.
-  bool floods = false;
+  /// Sends these bytes in each millisecond in which the host waits.
+  test_support::WireBytes flood;
   /// The next write takes no bytes, as if the kernel's buffer were full.
   bool refuses_next_write = false;
   std::uint64_t sent_size_bytes = 0;  ///< of all frames that the host has read
