@@ -44,8 +44,9 @@ TEST(BaudBudget, RefusalShowsTheArithmeticAndTheRemedies) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kLineTooSlow);
   const std::string& text = refused.error().detail;
-  expect_parts(text, {"230400 baud / 10 bits = 23.04 bytes per ms", "30 bytes per sample",
-                      "30.00 bytes per ms", "130 %", "460800", "compact", "500 Hz"});
+  expect_parts(text,
+               {"230400 baud / 10 bits = 23.04 bytes per ms", "30 bytes per sample",
+                "30.00 bytes per ms", "(130 %, at most 96 %)", "460800", "compact", "500 Hz"});
 }
 
 TEST(Url, IsParsed) {

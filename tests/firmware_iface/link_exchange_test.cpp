@@ -225,7 +225,7 @@ TEST_F(LinkExchange, SamplesAreCountedPastTheWrapOfTheUnitsCount) {
 
 TEST_F(LinkExchange, TailIsLostIfTheUnitsCountIsAhead) {
   // The last ones: a unit that counts too few, that is half of the range or more ahead.
-  for (const std::uint32_t sent : {2U, 2U + 0x7FFF'FFFFU, 2U + 0x8000'0000U, 1U}) {
+  for (const std::uint32_t sent : {2U, 3U, 2U + 0x7FFF'FFFFU, 2U + 0x8000'0000U, 1U}) {
     SCOPED_TRACE(sent);
     scripted_unit::Session fresh;
     fresh.start();
@@ -233,7 +233,7 @@ TEST_F(LinkExchange, TailIsLostIfTheUnitsCountIsAhead) {
     fresh.unit.configured.samples_sent = sent;
     const auto end = fresh.link.stop_stream();
     ASSERT_TRUE(end.ok());
-    const std::uint64_t lost = sent == 2U + 0x7FFF'FFFFU ? 0x7FFF'FFFFU : 0U;
+    const std::uint64_t lost = sent == 3U ? 1U : sent == 2U + 0x7FFF'FFFFU ? 0x7FFF'FFFFU : 0U;
     EXPECT_EQ(end.value().lost_at_end, lost);
     EXPECT_EQ(end.value().samples_sent, sent);
     EXPECT_EQ(fresh.link.counters().samples_lost, lost);

@@ -176,6 +176,25 @@ TEST_P(SampleTrackerFormats, MissingChannelKeepsItsCount) {
   EXPECT_EQ(sample.encoders_valid, 3) << "bits of channels that the unit does not have";
 }
 
+// Each encoder, also the first and the last, continues past its own modulus.
+TEST_P(SampleTrackerFormats, EachEncoderHasItsOwnModulus) {
+  constexpr int kCount = 4;
+  UnitDescription facts = facts_of(kCount);
+  for (std::uint32_t k = 0; k < kCount; ++k) facts.encoder[k].modulus = 100 + 10 * k;
+  SampleTracker tracker(GetParam(), 0, 1000.0, 5s, facts);
+  UnitSample sample;
+  for (int sent = 0; sent < 100; ++sent) {
+    sample_report report{};
+    report.sequence = static_cast<std::uint16_t>(sent);
+    report.tick_us = static_cast<std::uint32_t>(1000 * sent);
+    report.encoders_valid = 0xF;
+    for (int k = 0; k < kCount; ++k) report.encoder_counts[k] = 7 * sent % (100 + 10 * k);
+    ASSERT_EQ(tracker.process_sample_report(report, 5s + std::chrono::milliseconds(sent), sample),
+              Verdict::kNext);
+    for (std::size_t k = 0; k < kCount; ++k) EXPECT_EQ(sample.encoder_counts[k], 7 * sent) << k;
+  }
+}
+
 // An error that passes the checksum.
 TEST_P(SampleTrackerFormats, RejectsAClockAheadOfTheHosts) {
   Stream stream(GetParam(), 0);
