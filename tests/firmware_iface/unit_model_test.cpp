@@ -36,7 +36,7 @@ class CoreAndModel {
     board_.encoder_count = static_cast<std::uint8_t>(1 + one_of(5));
     board_.motor_count = static_cast<std::uint8_t>(one_of(2) == 0 ? 1 : 1 + one_of(MOTORS_MAX));
     board_.inertial_count = static_cast<std::uint8_t>(one_of(INERTIAL_SENSORS_MAX + 1));
-    board_.command_bits = static_cast<std::uint8_t>(std::array{0, 4, 12, 16}[one_of(4)]);
+    board_.command_bits = static_cast<std::uint8_t>(std::array{0, 4, 12, 16, 20}[one_of(5)]);
     for (std::uint8_t& ticks : board_.inertial_ticks) {
       ticks = static_cast<std::uint8_t>(one_of(4));
     }
