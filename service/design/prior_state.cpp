@@ -6,6 +6,7 @@
 
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/model/encoder.hpp"
+#include "estimator/model/parameter_dependencies.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/calibration/calibration_input.hpp"
@@ -98,6 +99,21 @@ ParameterValues read_physical_values(const std::string& path) {
                           "Calibrate with --parameters physical");
 }
 
+/// Restores the rig file's values of free parameters that a result has at a bound other than zero,
+/// such as an inertia of 1e-9 kg·m². Such a value is implausible, and hardly affects the motion.
+void restore_values_at_bounds(const estimator::Mechanism& in_file,
+                              estimator::Mechanism& mechanism) {
+  const estimator::FreeParameters free(mechanism);
+  for (const int index : free.parameter_indices()) {
+    const auto place = static_cast<std::size_t>(index);
+    estimator::Parameter& parameter = mechanism.parameters[place];
+    if (parameter.value != 0.0 && is_at_bound(parameter)) {
+      parameter.value = in_file.parameters[place].value;
+    }
+  }
+  estimator::apply_dependencies(mechanism);
+}
+
 /// Returns the prior standard deviations of the free parameters; infinite for parameters without
 /// information.
 Eigen::VectorXd known_deviations(const estimator::PriorInformation& knowledge) {
@@ -141,7 +157,9 @@ DesignInput load_design_input(const std::string& rig_path, const std::string& re
     edits.start.clear();
     apply_parameter_edits(edits, mechanism);
   }
+  const estimator::Mechanism in_file = mechanism;
   apply_parameter_values(given, mechanism);
+  restore_values_at_bounds(in_file, mechanism);
   if (estimator::FreeParameters(mechanism).size() == 0) {
     throw proto::InputError(
         rig_path + ": no parameter is free. Mark the parameters to estimate with free: true");

@@ -340,6 +340,18 @@ TEST(DesignInput, TakesOnlyTheValuesOfAResultWithoutCovariance) {
   EXPECT_EQ(valued.deviations, plain.deviations);
 }
 
+// An inertia at its bound hardly affects the motion, so no run would seem to identify it. Friction
+// may be zero.
+TEST(DesignInput, TakesTheRigFilesValueOfAnInertiaAtItsBound) {
+  const TemporaryFolder folder;
+  const DesignInput input = load_design_input(config("rig-furuta.textproto"), "",
+                                              folder.write("v.json", R"({"parameters": [
+        {"name": "B.J_zz", "unit": "kg·m²", "value": 1e-9, "standardDeviation": "NaN"},
+        {"name": "1.b", "unit": "N·m·s/rad", "value": 0, "standardDeviation": "NaN"}]})"));
+  EXPECT_EQ(parameter_of(input.rig.mechanism, "B.J_zz").value, 0.01);
+  EXPECT_EQ(viscous_of(input), 0.0);
+}
+
 // With a covariance, the result determines the spread of likely values. It is no information of the
 // next calibration, which does not use the recordings of that result.
 TEST(DesignInput, TakesTheCovarianceOfAResultAsPrior) {
