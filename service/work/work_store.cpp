@@ -60,7 +60,8 @@ enum Field : std::size_t { kKey, kWallTime, kFailure, kValue, kFieldCount };
 
 }  // namespace
 
-WorkStore::WorkStore(std::string folder) : folder_(std::move(folder)) {
+WorkStore::WorkStore(std::string folder, std::string writer)
+    : folder_(std::move(folder)), writer_(writer.empty() ? "" : writer + "-") {
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) {
@@ -81,8 +82,9 @@ void WorkStore::refresh() {
   std::error_code error;
   std::vector<std::string> files;
   for (const auto& entry : fs::directory_iterator(folder_, error)) {
-    std::string name = entry.path().string();
-    if (name.ends_with(kEnding) && name != own_file_) files.push_back(std::move(name));
+    const std::string name = entry.path().filename().string();
+    const bool is_read = name.starts_with(writer_) && name.ends_with(kEnding);
+    if (is_read && entry.path() != own_file_) files.push_back(entry.path().string());
   }
   if (error) {
     throw proto::InputError(folder_ + ": cannot be read: " + error.message() +
@@ -143,7 +145,7 @@ std::vector<const WorkItem*> WorkStore::find_missing(const std::vector<WorkItem>
 }
 
 void WorkStore::open_own_file() {
-  own_file_ = folder_ + "/" + writer_name() + kEnding;
+  own_file_ = folder_ + "/" + writer_ + writer_name() + kEnding;
   descriptor_ = ::open(own_file_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail_store(std::exchange(own_file_, {}), "cannot be created", errno);
 }

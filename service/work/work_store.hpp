@@ -22,8 +22,10 @@ namespace service {
 class WorkStore {
  public:
   /// Opens the folder, or creates it, and reads the keys of its results.
+  /// @param writer  if not empty, only results of writers of this name are read and found: a task
+  ///                among thousands does not read the results of the others
   /// @throws proto::InputError naming the folder if that fails
-  explicit WorkStore(std::string folder);
+  explicit WorkStore(std::string folder, std::string writer = "");
   /// Synchronizes this writer's file to the disk.
   ~WorkStore();
   WorkStore(const WorkStore&) = delete;
@@ -58,6 +60,7 @@ class WorkStore {
   void open_own_file();
 
   std::string folder_;
+  std::string writer_;  ///< start of the names of files that are read
   mutable std::mutex mutex_;
   std::unordered_map<std::string, Place> places_;  ///< by key
   std::map<std::string, std::uint64_t> read_;      ///< bytes read of each file

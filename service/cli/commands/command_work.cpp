@@ -25,7 +25,7 @@ ExitCode work(const WorkOptions& options) {
     throw proto::InputError(options.folder + ": contains tasks of another program, \"" +
                             batch.kind + "\"; run the program that made them");
   }
-  WorkStore store(options.folder);
+  WorkStore store(options.folder, "task" + std::to_string(options.task));
   const InterruptFlag interrupt;
   if (!store.find_missing(batch.items).empty()) {
     batch.compute = make_function->second(batch.common);

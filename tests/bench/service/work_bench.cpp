@@ -51,6 +51,38 @@ void BM_ReadStore(benchmark::State& state) {
 }
 BENCHMARK(BM_ReadStore)->Arg(100'000)->UseRealTime()->Unit(benchmark::kMillisecond);
 
+// Stores the results of a million items from a thousand tasks of a cluster; opens this store as the
+// executor does at the end, or as a task does; and reads new results, as every 15 s.
+enum class Reader { kMerge, kTask, kRefresh };
+void BM_StoreOfTasks(benchmark::State& state) {
+  constexpr int kTasks = 1000;
+  const auto reader = static_cast<Reader>(state.range(0));
+  const WorkBatch batch = make_items(1'000'000);
+  const test_support::TemporaryFolder folder;
+  for (int task = 0; task < kTasks; ++task) {
+    WorkStore store(folder.file("s"), "task" + std::to_string(task));
+    for (std::size_t i = task; i < batch.items.size(); i += kTasks) {
+      store.store(batch.items[i].key, compute_item(batch, batch.items[i], nullptr));
+    }
+  }
+  WorkStore merged(folder.file("s"), reader == Reader::kRefresh ? "" : "none");
+  for (auto _ : state) {
+    if (reader == Reader::kRefresh) {
+      merged.refresh();
+      benchmark::DoNotOptimize(merged.find_missing(batch.items));
+    } else {
+      const WorkStore store(folder.file("s"), reader == Reader::kTask ? "task7" : "");
+      benchmark::DoNotOptimize(store.contains("key0"));
+    }
+  }
+}
+BENCHMARK(BM_StoreOfTasks)
+    ->Arg(static_cast<int>(Reader::kMerge))
+    ->Arg(static_cast<int>(Reader::kTask))
+    ->Arg(static_cast<int>(Reader::kRefresh))
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+
 // Draws of a bootstrap of a pendulum, 5 s at 200 Hz with noise.
 void BM_BootstrapDraws(benchmark::State& state) {
   using namespace estimator;

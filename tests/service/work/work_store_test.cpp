@@ -194,5 +194,19 @@ TEST(WorkStore, NamesFoldersThatCannotBeUsed) {
                {"file/s: cannot be created", "give another folder"});
 }
 
+// A task among thousands must not read the results of the others.
+TEST(WorkStore, OfAWriterFindsOnlyItsResults) {
+  const TemporaryFolder folder;
+  for (const char* writer : {"task1", "task10"}) {
+    WorkStore store(folder.file("s"), writer);
+    store.store(writer, {.value = "1", .failure = ""});
+  }
+  const WorkStore one(folder.file("s"), "task1");
+  EXPECT_TRUE(one.contains("task1"));
+  EXPECT_FALSE(one.contains("task10"));
+  const WorkStore all(folder.file("s"));
+  EXPECT_TRUE(all.contains("task1") && all.contains("task10"));
+}
+
 }  // namespace
 }  // namespace service
