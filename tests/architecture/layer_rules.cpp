@@ -173,6 +173,7 @@ std::vector<Violation> service_is_layered(const Tree& tree) {
       "service/rig/code/",
       "service/options/",
       "service/work/",
+      "service/work/slurm/",
       "service/result/",
       "service/calibration/",
       "service/report/charts/",

@@ -19,6 +19,7 @@
 #include "service/rig/parameters/parameter_edits.hpp"
 #include "service/simulation/scenario.hpp"
 #include "service/work/executor.hpp"
+#include "service/work/slurm/slurm_commands.hpp"
 #include "service/work/work_task.hpp"
 
 namespace service {
@@ -54,8 +55,10 @@ struct ValidateOptions {
 
 /// Options for the computations of a command that consists of many items.
 struct ItemOptions {
-  std::string folder;  ///< folder of finished items; empty: a temporary folder
-  int tasks = 0;       ///< number of tasks to write; 0: compute the items
+  std::string folder;     ///< folder of finished items; empty: a temporary folder
+  int tasks = 0;          ///< number of tasks to write; 0: compute the items
+  bool on_slurm = false;  ///< whether a Slurm cluster computes the items
+  SlurmSettings slurm;
 };
 
 /// Options of `rigcal bootstrap`.
@@ -207,6 +210,10 @@ ExitCode print_calibration(const estimator::Calibration& calibration, const Cali
 /// Adds the options for finished items and tasks to a command.
 /// @param item  name of an item, e.g. "draw"
 void add_item_options(CLI::App& command, ItemOptions& items, const std::string& item);
+
+/// Adds the option --executor, and options for the tasks on a cluster. The command must have the
+/// options --folder and --tasks.
+void add_cluster_options(CLI::App& command, ItemOptions& items);
 
 /// Folder of finished items, and the executor that computes the missing ones.
 class ItemRun {

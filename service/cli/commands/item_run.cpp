@@ -3,6 +3,7 @@
 #include "proto/text/command_line/command_line.hpp"
 #include "service/cli/commands/command_options.hpp"
 #include "service/cli/work_progress.hpp"
+#include "service/work/slurm/slurm_executor.hpp"
 
 namespace service {
 
@@ -17,14 +18,16 @@ void add_item_options(CLI::App& command, ItemOptions& items, const std::string& 
                  "instead of computing them")
       ->check(proto::count_from_to(1, 100'000))
       ->needs(folder);
+  add_cluster_options(command, items);
 }
 
 ItemRun::ItemRun(const ItemOptions& options, int threads)
     : options_(options), program_(describe_this_program(RIGCAL_VERSION)) {
   if (options.folder.empty()) temporary_.emplace();
   store_.emplace(temporary_ ? temporary_->file("items") : options.folder);
-  executor_ = options.tasks > 0 ? make_task_writer(options.tasks, program_)
-                                : make_local_executor(count_threads(threads));
+  executor_ = options.on_slurm    ? make_slurm_executor(options.slurm, program_)
+              : options.tasks > 0 ? make_task_writer(options.tasks, program_)
+                                  : make_local_executor(count_threads(threads));
 }
 
 ExitCode ItemRun::report_unfinished(bool stopped) const {

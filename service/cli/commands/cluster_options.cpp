@@ -1,0 +1,40 @@
+#include <map>
+
+#include "proto/text/command_line/command_line.hpp"
+#include "service/cli/commands/command_options.hpp"
+
+namespace service {
+
+void add_cluster_options(CLI::App& command, ItemOptions& items) {
+  const std::string group = "Cluster";
+  CLI::Option* const executor =
+      add_option(command, "--executor", items.on_slurm, "local|slurm",
+                 "Computer of the items: this machine, or the Slurm cluster whose nodes share "
+                 "--folder; default: local",
+                 group)
+          ->transform(proto::one_of(std::map<std::string, bool>{{"local", false}, {"slurm", true}}))
+          ->needs("--folder")
+          ->excludes("--tasks");
+  SlurmSettings& slurm = items.slurm;
+  const auto add = [&](const char* name, auto& value, const char* type, const char* description) {
+    return add_option(command, name, value, type, description, group)->needs(executor);
+  };
+  add("--partition", slurm.partition, "NAME", "Partition of the cluster; default: the cluster's");
+  add("--account", slurm.account, "NAME", "Account that is charged; default: the user's");
+  add("--task-time", slurm.time_min, "MIN",
+      "Time limit of a task [min]; default: that of the partition")
+      ->check(proto::count_from_to(1, 100'000));
+  add("--task-memory", slurm.memory_MB, "MB",
+      "Memory of a task [MB]; default: that of the partition")
+      ->check(proto::count_from_to(1, 100'000'000));
+  add("--task-cpus", slurm.cpus, "N",
+      "Processors of a task, which computes as many items at once; default: 1")
+      ->check(proto::count_from_to(1, 256));
+  add("--batch-head", slurm.head, "FILE",
+      "First lines of the batch script: \"#!\", \"#SBATCH\" lines, and commands such as "
+      "\"module load\"");
+  add("--node-program", slurm.node_program, "PATH",
+      "Path of rigcal on the nodes; default: the path on this machine");
+}
+
+}  // namespace service

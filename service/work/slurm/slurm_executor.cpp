@@ -1,0 +1,327 @@
+#include "service/work/slurm/slurm_executor.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/work/fingerprint.hpp"
+#include "service/work/slurm/task_groups.hpp"
+
+namespace service {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+using Tasks = std::vector<std::vector<const WorkItem*>>;
+
+constexpr int kTriesMax = 3;
+constexpr double kTaskTime = 60.0;                // least work of a task [s]
+constexpr double kPollInterval = 15.0;            // [s]
+constexpr int kSettlePolls = 6;                   // 90 s, more than the attribute cache of NFS
+constexpr int kSilentPollsMax = 40;               // 10 min
+constexpr std::size_t kMeasuredMax = 5;           // items that may fail before one has a time
+constexpr std::size_t kReasonSizeMax = 500;       // [byte]
+constexpr const char* kRefusalMark = "rigcal: ";  // start of a refusal in the output of a task
+
+/// Reason why a task has not stored all of its results.
+struct TaskFailure {
+  std::string reason;
+  bool is_repeatable = true;  ///< whether the same task could succeed another time
+};
+
+double poll_interval() {
+  const char* const text = std::getenv("RIGCAL_SLURM_POLL_S");
+  if (text == nullptr) return kPollInterval;
+  char* end = nullptr;
+  const double value = std::strtod(text, &end);
+  if (*text == '\0' || *end != '\0' || !(value >= 0.05 && value <= kPollInterval)) {
+    throw proto::InputError("RIGCAL_SLURM_POLL_S: must be a number from 0.05 to 15; unset it");
+  }
+  return value;
+}
+
+std::string quote_for_shell(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+/// Returns the output of a task; empty if there is none.
+std::string output_of_task(const std::string& folder, const std::string& index) {
+  try {
+    return proto::read_file(folder + "/" + index + ".out");
+  } catch (const proto::InputError&) {
+    return {};
+  }
+}
+
+std::string last_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  text.erase(0, text.rfind('\n') + 1);
+  return text.substr(0, kReasonSizeMax);
+}
+
+/// Returns why a task has failed.
+/// @param output  output of the task
+/// @throws proto::InputError with the sentence with which rigcal refused the task on its node
+TaskFailure explain_failure(const SlurmTask& task, const std::string& output) {
+  const std::string line = last_line(output);
+  if (task.state == "TIMEOUT" || task.state == "DEADLINE") {
+    return {"a task exceeded its time limit; give a longer --task-time", false};
+  }
+  // With its polling of the memory, Slurm reports a killed task as FAILED.
+  if (task.state == "OUT_OF_MEMORY" || output.find("memory limit") != std::string::npos) {
+    return {"a task exceeded its memory; give more --task-memory", false};
+  }
+  if (task.state != "FAILED") {
+    return {"Slurm ended a task with the state " + task.state +
+            "; see \"sinfo\" for the state of the nodes"};
+  }
+  if (line.starts_with(kRefusalMark)) {
+    throw proto::InputError("a task on the cluster was refused: " +
+                            line.substr(std::string(kRefusalMark).size()));
+  }
+  if (!line.empty()) return {"a task failed: " + line};
+  return {
+      "a task failed without any output; give a --folder that all nodes share, with enough "
+      "free space"};
+}
+
+/// Follows the tasks of one job until they have ended.
+class JobFollower {
+ public:
+  JobFollower(const SlurmCommands& commands, std::string job, const Tasks& tasks, WorkStore& store,
+              double interval, std::function<bool()> stop, std::function<void()> report)
+      : commands_(commands),
+        job_(std::move(job)),
+        tasks_(tasks),
+        store_(store),
+        interval_(interval),
+        stop_(std::move(stop)),
+        report_(std::move(report)) {}
+
+  /// Waits until all tasks have ended and their results are visible, or until the caller stops it.
+  /// @return reason for missing results; empty if there are none
+  TaskFailure follow() {
+    while (wait() && !is_complete() && !have_tasks_ended()) {
+    }
+    for (int polls = 0; polls < kSettlePolls && !is_complete() && wait(); ++polls) {
+    }
+    const auto reported = failures_.begin();
+    if (reported != failures_.end()) return reported->second;
+    return {"the tasks have ended, but not all of their results are in " + store_.folder() +
+            "; give a --folder that all nodes share"};
+  }
+
+ private:
+  /// Waits for one interval and reads new results. Returns false if the caller stops it.
+  bool wait() {
+    const Clock::time_point end =
+        Clock::now() + std::chrono::duration_cast<Clock::duration>(Seconds(interval_));
+    while (Clock::now() < end) {
+      if (stop_()) return false;
+      std::this_thread::sleep_for(std::min(Seconds(0.1), Seconds(end - Clock::now())));
+    }
+    store_.refresh();
+    report_();
+    return true;
+  }
+
+  /// Returns whether all results are stored that can still appear.
+  bool is_complete() const {
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      if (failures_.contains(std::to_string(i))) continue;
+      for (const WorkItem* item : tasks_[i]) {
+        if (!store_.contains(item->key)) return false;
+      }
+    }
+    return true;
+  }
+
+  bool have_tasks_ended() {
+    const std::optional<std::vector<SlurmTask>> tasks = commands_.list(job_);
+    if (!tasks) {
+      if (++silent_polls_ < kSilentPollsMax) return false;
+      throw proto::InputError(
+          "the controller of Slurm does not answer; the finished results are kept in " +
+          store_.folder() + ": repeat the command when \"squeue\" works again");
+    }
+    silent_polls_ = 0;
+    bool ended = true;
+    for (const SlurmTask& task : *tasks) {
+      if (const auto obstacle = find_obstacle(task)) throw proto::InputError(*obstacle);
+      ended = ended && has_ended(task);
+      if (!has_ended(task) || task.state == "COMPLETED" || failures_.contains(task.index)) continue;
+      failures_[task.index] =
+          explain_failure(task, output_of_task(store_.folder() + "/tasks", task.index));
+    }
+    return ended;
+  }
+
+  const SlurmCommands& commands_;
+  std::string job_;
+  const Tasks& tasks_;
+  WorkStore& store_;
+  double interval_;
+  std::function<bool()> stop_;
+  std::function<void()> report_;
+  std::map<std::string, TaskFailure> failures_;  ///< by index of the task
+  int silent_polls_ = 0;
+};
+
+/// Progress of the items of a batch.
+class ItemProgress {
+ public:
+  ItemProgress(const WorkBatch& batch, const WorkStore& store, const WorkProgressFunction& show)
+      : store_(store), show_(show) {
+    for (const WorkItem& item : batch.items) items_.push_back(&item);
+    progress_.total = items_.size();
+    progress_.kept = progress_.total - store.find_missing(batch.items).size();
+    report();
+  }
+
+  /// Sets the start of the computation on the cluster.
+  void begin() {
+    start_ = Clock::now();
+    work_at_start_ = count_work().first;
+  }
+
+  void report() {
+    const auto [done, left] = count_work();
+    if (done > work_at_start_) {
+      progress_.time_left = Seconds(Clock::now() - start_).count() / (done - work_at_start_) * left;
+    }
+    if (show_) show_(progress_);
+  }
+
+ private:
+  /// Returns the work of finished and of missing items, and counts the finished ones.
+  std::pair<double, double> count_work() {
+    double done = 0.0, left = 0.0;
+    progress_.done = 0;
+    for (const WorkItem* item : items_) {
+      const bool is_done = store_.contains(item->key);
+      progress_.done += is_done ? 1 : 0;
+      (is_done ? done : left) += item->work;
+    }
+    return {done, left};
+  }
+
+  const WorkStore& store_;
+  const WorkProgressFunction& show_;
+  std::vector<const WorkItem*> items_;
+  WorkProgress progress_;
+  Clock::time_point start_ = Clock::now();
+  double work_at_start_ = 1e300;
+};
+
+class SlurmExecutor : public Executor {
+ public:
+  SlurmExecutor(SlurmSettings settings, WorkProgram program)
+      : settings_(std::move(settings)), program_(std::move(program)), interval_(poll_interval()) {}
+
+  bool run(const WorkBatch& batch, WorkStore& store, const std::atomic<bool>* stop,
+           const WorkProgressFunction& on_progress) override {
+    const auto must_stop = [stop] {
+      return stop != nullptr && stop->load(std::memory_order_relaxed);
+    };
+    ItemProgress progress(batch, store, on_progress);
+    if (store.find_missing(batch.items).empty()) return true;
+    const std::string folder = std::filesystem::absolute(store.folder()).lexically_normal();
+    const SlurmCommands commands("rigcal-" + Fingerprint().add(folder).hex());
+    const double seconds_per_work = measure(batch, store, stop);
+    if (must_stop()) return false;
+    check_time_limit(batch, seconds_per_work);
+    // Cancels tasks that an earlier, killed process has left, and those of this one at its end.
+    commands.cancel();
+    const std::unique_ptr<const SlurmCommands, void (*)(const SlurmCommands*)> canceller(
+        &commands, [](const SlurmCommands* slurm) { slurm->cancel(); });
+    progress.begin();
+    for (int tries = 1;; ++tries) {
+      const std::vector<const WorkItem*> missing = store.find_missing(batch.items);
+      if (missing.empty()) return true;
+      const Tasks tasks = group_items(missing, tries == 1 ? seconds_per_work : 0.0, task_time());
+      write_tasks(store.folder(), batch, tasks, program_);
+      const std::string job =
+          commands.submit(settings_, folder + "/tasks", script(folder), tasks.size());
+      const TaskFailure failure =
+          JobFollower(commands, job, tasks, store, interval_, must_stop, [&] {
+            progress.report();
+          }).follow();
+      if (must_stop()) return false;
+      check_progress(batch, store, failure, tries, tasks.size() == missing.size());
+    }
+  }
+
+ private:
+  /// Returns the time for which a task should compute [s].
+  double task_time() const {
+    const double limit = 60.0 * settings_.time_min;
+    return settings_.cpus * (limit > 0.0 ? std::min(kTaskTime, limit / 2.0) : kTaskTime);
+  }
+
+  /// Computes the shortest missing item, and returns its time per work [s]; 0 if it has no result.
+  static double measure(const WorkBatch& batch, WorkStore& store, const std::atomic<bool>* stop) {
+    std::vector<const WorkItem*> items = store.find_missing(batch.items);
+    std::ranges::stable_sort(items, {}, [](const WorkItem* item) { return item->work; });
+    if (items.size() > kMeasuredMax) items.resize(kMeasuredMax);
+    for (const WorkItem* item : items) {
+      const WorkResult result = compute_item(batch, *item, stop);
+      if (stop != nullptr && stop->load()) break;
+      store.store(item->key, result);
+      if (result.failure.empty()) return std::max(result.wall_time, 1e-6) / item->work;
+    }
+    return 0.0;
+  }
+
+  void check_time_limit(const WorkBatch& batch, double seconds_per_work) const {
+    double longest = 0.0;
+    for (const WorkItem& item : batch.items) longest = std::max(longest, item.work);
+    const double needed = longest * seconds_per_work;
+    if (settings_.time_min == 0 || needed <= 60.0 * settings_.time_min) return;
+    throw proto::InputError("the time limit of a task, " + std::to_string(settings_.time_min) +
+                            " min, is too short for one item, which takes about " +
+                            std::to_string(static_cast<long>(needed / 60.0) + 1) +
+                            " min; give a longer --task-time");
+  }
+
+  std::string script(const std::string& folder) const {
+    const std::string head =
+        settings_.head.empty() ? "#!/bin/sh\n" : proto::read_file(settings_.head) + "\n";
+    const std::string program = settings_.node_program.empty()
+                                    ? std::filesystem::read_symlink("/proc/self/exe").string()
+                                    : settings_.node_program;
+    return head + "exec " + quote_for_shell(program) + " work --folder " + quote_for_shell(folder) +
+           " --task \"$SLURM_ARRAY_TASK_ID\" --threads " + std::to_string(settings_.cpus) + "\n";
+  }
+
+  /// @param single  whether every task had one item
+  static void check_progress(const WorkBatch& batch, const WorkStore& store,
+                             const TaskFailure& failure, int tries, bool single) {
+    const std::size_t missing = store.find_missing(batch.items).size();
+    if (missing == 0 || (tries < kTriesMax && (failure.is_repeatable || !single))) return;
+    throw proto::InputError(
+        std::to_string(missing) + " of " + std::to_string(batch.items.size()) +
+        " results are missing after " + (tries == 1 ? "1 try" : std::to_string(tries) + " tries") +
+        ", and the others are kept in " + store.folder() + ": " + failure.reason);
+  }
+
+  SlurmSettings settings_;
+  WorkProgram program_;
+  double interval_;
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_slurm_executor(SlurmSettings settings, WorkProgram program) {
+  return std::make_unique<SlurmExecutor>(std::move(settings), std::move(program));
+}
+
+}  // namespace service

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "service/work/executor.hpp"
+#include "service/work/slurm/slurm_commands.hpp"
+#include "service/work/work_task.hpp"
+
+namespace service {
+
+/// Returns an executor that computes items on a Slurm cluster whose nodes share the store's folder.
+///
+/// It computes one item on this machine to measure its time, and submits the others as a job array
+/// with tasks of at least a minute of work. Slurm starts tasks of lost nodes again. Items whose
+/// results are missing at the end are submitted twice more, with fewer items per task. Ctrl-C and
+/// errors cancel the tasks. Their stored results remain.
+///
+/// Every 15 s, the executor asks for the states of the tasks with one call of squeue, and reads new
+/// results. After the end of the tasks it waits up to 90 s for results, which a network file system
+/// may show late. It waits up to 10 min for a controller that does not answer. The environment
+/// variable RIGCAL_SLURM_POLL_S shortens these 15 s, and the others in proportion, for tests.
+std::unique_ptr<Executor> make_slurm_executor(SlurmSettings settings, WorkProgram program);
+
+}  // namespace service
