@@ -97,12 +97,12 @@ TEST_F(ClusterCommand, ReplacesTheJobOfAKilledCommand) {
                        head},
                       folder_.file("killed"));
   const std::string count = "squeue --noheader --states=PENDING,CONFIGURING,RUNNING | wc -l";
-  EXPECT_TRUE(test_support::eventually([&] { return output_of(count) == "1\n"; }, 60.0));
+  EXPECT_TRUE(test_support::eventually([&] { return output_of(count) == "1\n"; }, 240.0));
   killed.send_signal(SIGKILL);
   killed.wait(10.0);
   EXPECT_EQ(output_of(count), "1\n");
   EXPECT_EQ(result_of(on_cluster()), result_of(bootstrap("")));
-  EXPECT_TRUE(test_support::eventually([&] { return output_of(count) == "0\n"; }, 60.0));
+  EXPECT_TRUE(test_support::eventually([&] { return output_of(count) == "0\n"; }, 240.0));
 }
 
 }  // namespace
