@@ -92,10 +92,9 @@ TEST_F(SlurmExecutorTest, SurvivesAKilledNodeDaemon) {
   on_progress_ = [&](const WorkProgress& now) {
     if (now.done >= 3 && !std::exchange(killed, true)) cluster("kill", "n1");
   };
-  EXPECT_TRUE(run(batch_of(std::vector<std::string>(16, "sleep 0.5"))));
+  EXPECT_TRUE(run(batch_of(std::vector<std::string>(8, "sleep 0.5"))));
   EXPECT_TRUE(killed);
-  cluster("run", "n1");
-  wait_for_nodes();
+  renew_cluster();
 }
 
 // A node that is lost with its tasks: Slurm starts them again elsewhere.
@@ -106,8 +105,7 @@ TEST_F(SlurmExecutorTest, RepeatsTasksOfALostNode) {
   };
   EXPECT_TRUE(run(batch_of(std::vector<std::string>(6, "sleep 2"))));
   EXPECT_TRUE(lost);
-  cluster("run", "n2");
-  wait_for_nodes();
+  renew_cluster();
 }
 
 TEST_F(SlurmExecutorTest, WaitsForARestartedController) {
@@ -121,10 +119,10 @@ TEST_F(SlurmExecutorTest, WaitsForARestartedController) {
       cluster("run", "slurmctld");
     });
   };
-  EXPECT_TRUE(run(batch_of(std::vector<std::string>(12, "sleep 0.5"))));
+  EXPECT_TRUE(run(batch_of(std::vector<std::string>(8, "sleep 0.5"))));
   EXPECT_TRUE(restarted);
   restart.get();
-  wait_for_nodes();
+  renew_cluster();
 }
 
 // The other items of the same tasks get their results at a second try, with one item per task.

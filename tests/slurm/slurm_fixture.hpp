@@ -35,7 +35,11 @@ class SlurmTest : public ::testing::Test {
     return contents_of(folder_.file("answer"));
   }
 
-  /// Waits until both nodes can run tasks.
+  /// Starts the cluster afresh. After a crash, Slurm takes up to two minutes until it accepts the
+  /// end of all earlier tasks.
+  void renew_cluster() const { cluster("start", ""); }
+
+  /// Waits until both nodes are idle.
   void wait_for_nodes() const {
     for (int tries = 0; tries < 600; ++tries) {
       if (output_of("sinfo --noheader --Node --format=%T") == "idle\nidle\n") return;

@@ -1,5 +1,6 @@
 #include "service/work/slurm/slurm_commands.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -29,11 +30,11 @@ CommandAnswer run_slurm_command(const std::vector<std::string>& command) {
   return {status, proto::read_file(output)};
 }
 
-/// Returns the text after the last "error: " of an answer, without its line break.
+/// Returns the rest of the line after the last "error: " of an answer.
 std::string reason_of(const CommandAnswer& answer) {
   const std::size_t mark = answer.output.rfind("error: ");
   std::string reason = mark == std::string::npos ? answer.output : answer.output.substr(mark + 7);
-  while (!reason.empty() && (reason.back() == '\n' || reason.back() == ' ')) reason.pop_back();
+  reason.resize(std::min(reason.find('\n'), reason.size()));
   return reason.empty() ? "exit status " + std::to_string(answer.status) : reason;
 }
 
