@@ -8,8 +8,11 @@
 #include "proto/text/command_line/command_line.hpp"
 #include "proto/text/command_line/malloc_tuning.hpp"
 #include "service/cli/command.hpp"
+#include "service/cli/commands/command_options.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/cli/work_progress.hpp"
+#include "service/work/slurm/slurm_executor.hpp"
+#include "service/work/work_task.hpp"
 #include "tests/studies/runs/run_tasks.hpp"
 #include "tests/studies/study_file.hpp"
 #include "tests/studies/study_kinds.hpp"
@@ -24,11 +27,39 @@ struct StudyOptions {
   StudyFolders folders;
   int jobs = 0;
   bool quiet = false;
+  bool on_slurm = false;  ///< whether a Slurm cluster computes the runs
+  SlurmSettings slurm;
+  std::string runs;  ///< on a node: folder of the finished runs and of the tasks
+  int task = -1;     ///< on a node: number of the task to compute; negative: the whole study
 };
 
 std::string default_data_folder() {
   const char* named = std::getenv("RIG_DATA");
   return named == nullptr ? "../shared/data" : named;
+}
+
+std::unique_ptr<Executor> make_executor(const StudyOptions& options) {
+  if (!options.on_slurm) return make_local_executor(options.jobs);
+  SlurmSettings slurm = options.slurm;
+  const auto path = [](const std::string& name) {
+    return std::filesystem::absolute(name).lexically_normal().string();
+  };
+  slurm.node_arguments = {path(options.file), "--quiet",
+                          "--recordings",     path(options.folders.recordings),
+                          "--data",           path(options.folders.evaluation_data)};
+  return make_slurm_executor(slurm, describe_this_program(RIGCAL_VERSION));
+}
+
+/// Computes one task of a study on a node of a cluster.
+ExitCode compute_task(const StudyOptions& options, const Study& study,
+                      const std::vector<LoadedSet>& sets) {
+  const WorkBatch batch =
+      read_task(options.runs, options.task, describe_this_program(RIGCAL_VERSION));
+  WorkStore store(options.runs);
+  const InterruptFlag interrupt;
+  compute_node_task(batch, store, *make_local_executor(options.jobs), &interrupt.flag(),
+                    [&](const TaskRunner& runner) { run_study(study, sets, runner); });
+  return interrupt.flag().load() ? kInterrupted : kDone;
 }
 
 ExitCode run(const StudyOptions& options) {
@@ -39,8 +70,9 @@ ExitCode run(const StudyOptions& options) {
   if (!options.quiet) {
     for (const std::string& note : notes) std::cerr << "note: " << note << '\n';
   }
+  if (options.task >= 0) return compute_task(options, study, sets);
   WorkStore store((std::filesystem::path(options.out) / "runs").string());
-  const auto executor = make_local_executor(options.jobs);
+  const auto executor = make_executor(options);
 
   const InterruptFlag interrupt;
   std::optional<StudyReport> report;
@@ -111,7 +143,7 @@ void complete(StudyOptions& options) {
   }
 }
 
-void add_options(CLI::App& app, StudyOptions& options) {
+void add_study_options(CLI::App& app, StudyOptions& options) {
   options.folders = {"out/study/recordings", default_data_folder()};
   const std::vector<std::string> names = study_names();
   app.add_option("study", options.file,
@@ -130,11 +162,15 @@ void add_options(CLI::App& app, StudyOptions& options) {
   app.add_option("--data", options.folders.evaluation_data,
                  "Folder of the evaluation data; default: RIG_DATA, or ../shared/data")
       ->type_name("DIR");
-  app.add_option("--jobs", options.jobs,
+  app.add_option("--jobs,--threads", options.jobs,
                  "Parallel runs; default: 2, or fewer if there are fewer cores")
       ->check(proto::count_from_to(1, 256))
       ->type_name("N");
   app.add_flag("--quiet", options.quiet, "No progress");
+  add_cluster_options(app, options.on_slurm, options.slurm);
+  // An empty group: the executor for Slurm gives these options to the program on the nodes.
+  CLI::Option* const runs = app.add_option("--folder", options.runs)->group("");
+  app.add_option("--task", options.task)->group("")->needs(runs);
   app.footer(
       "A study can be stopped by Ctrl-C or killed; the same command continues it. Runs\n"
       "whose recordings, rig, settings or program version have changed are repeated.\n"
@@ -143,6 +179,7 @@ void add_options(CLI::App& app, StudyOptions& options) {
       "  rigcal-study synthetic\n"
       "  rigcal-study furuta --recordings recordings --out out/furuta --jobs 4\n"
       "  rigcal-study my-study.textproto --out out/mine\n"
+      "  rigcal-study robustness --out /shared/robustness --executor slurm --task-memory 1000\n"
       "\nExit status: 0 done, 1 bad input or usage, or output that failed, 2 a goal was missed,\n"
       "130 stopped by Ctrl-C.");
 }
@@ -156,7 +193,7 @@ int main(int argc, char** argv) {
                "rigcal-study");
   app.set_version_flag("--version", std::string("rigcal-study ") + RIGCAL_VERSION);
   service::StudyOptions options;
-  service::add_options(app, options);
+  service::add_study_options(app, options);
   return proto::run_program(app, argc, argv, service::kBadInput, [&] {
     service::complete(options);
     return static_cast<int>(service::run(options));

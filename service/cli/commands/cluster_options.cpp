@@ -5,17 +5,15 @@
 
 namespace service {
 
-void add_cluster_options(CLI::App& command, ItemOptions& items) {
+CLI::Option* add_cluster_options(CLI::App& command, bool& on_slurm, SlurmSettings& slurm) {
   const std::string group = "Cluster";
   CLI::Option* const executor =
-      add_option(command, "--executor", items.on_slurm, "local|slurm",
-                 "Computer of the items: this machine, or the Slurm cluster whose nodes share "
-                 "--folder; default: local",
+      add_option(command, "--executor", on_slurm, "local|slurm",
+                 "Computer of the items: this machine, or the Slurm cluster whose nodes share the "
+                 "folder of the results; default: local",
                  group)
-          ->transform(proto::one_of(std::map<std::string, bool>{{"local", false}, {"slurm", true}}))
-          ->needs("--folder")
-          ->excludes("--tasks");
-  SlurmSettings& slurm = items.slurm;
+          ->transform(
+              proto::one_of(std::map<std::string, bool>{{"local", false}, {"slurm", true}}));
   const auto add = [&](const char* name, auto& value, const char* type, const char* description) {
     return add_option(command, name, value, type, description, group)->needs(executor);
   };
@@ -34,7 +32,8 @@ void add_cluster_options(CLI::App& command, ItemOptions& items) {
       "First lines of the batch script: \"#!\", \"#SBATCH\" lines, and commands such as "
       "\"module load\"");
   add("--node-program", slurm.node_program, "PATH",
-      "Path of rigcal on the nodes; default: the path on this machine");
+      "Path of this program on the nodes; default: the path on this machine");
+  return executor;
 }
 
 }  // namespace service

@@ -211,9 +211,8 @@ ExitCode print_calibration(const estimator::Calibration& calibration, const Cali
 /// @param item  name of an item, e.g. "draw"
 void add_item_options(CLI::App& command, ItemOptions& items, const std::string& item);
 
-/// Adds the option --executor, and options for the tasks on a cluster. The command must have the
-/// options --folder and --tasks.
-void add_cluster_options(CLI::App& command, ItemOptions& items);
+/// Adds the option --executor, and options for the tasks on a cluster. Returns --executor.
+CLI::Option* add_cluster_options(CLI::App& command, bool& on_slurm, SlurmSettings& slurm);
 
 /// Folder of finished items, and the executor that computes the missing ones.
 class ItemRun {

@@ -12,13 +12,15 @@ void add_item_options(CLI::App& command, ItemOptions& items, const std::string& 
       add_option(command, "--folder", items.folder, "DIR",
                  "Folder for finished " + item +
                      "s, from which a repeated command continues; default: a temporary folder");
-  add_option(command, "--tasks", items.tasks, "N",
-             "Write the missing " + item +
-                 "s as this number of tasks into --folder, for \"rigcal work\" on other machines, "
-                 "instead of computing them")
-      ->check(proto::count_from_to(1, 100'000))
-      ->needs(folder);
-  add_cluster_options(command, items);
+  CLI::Option* const tasks =
+      add_option(
+          command, "--tasks", items.tasks, "N",
+          "Write the missing " + item +
+              "s as this number of tasks into --folder, for \"rigcal work\" on other machines, "
+              "instead of computing them")
+          ->check(proto::count_from_to(1, 100'000))
+          ->needs(folder);
+  add_cluster_options(command, items.on_slurm, items.slurm)->needs(folder)->excludes(tasks);
 }
 
 ItemRun::ItemRun(const ItemOptions& options, int threads)

@@ -17,6 +17,8 @@ struct SlurmSettings {
   int cpus = 1;              ///< processors of a task, which computes as many items at once
   std::string head;          ///< file with the first lines of the batch script, or empty
   std::string node_program;  ///< path of rigcal on the nodes; empty: the path of this program
+  /// Arguments of the program on the nodes; "--folder DIR --task N --threads T" follow.
+  std::vector<std::string> node_arguments = {"work"};
 };
 
 /// Submits, lists and cancels job arrays with sbatch, squeue and scancel.

@@ -22,13 +22,12 @@ using Seconds = std::chrono::duration<double>;
 using Tasks = std::vector<std::vector<const WorkItem*>>;
 
 constexpr int kTriesMax = 3;
-constexpr double kTaskTime = 60.0;                // least work of a task [s]
-constexpr double kPollInterval = 15.0;            // [s]
-constexpr int kSettlePolls = 6;                   // 90 s, more than the attribute cache of NFS
-constexpr int kSilentPollsMax = 40;               // 10 min
-constexpr std::size_t kMeasuredMax = 5;           // items that may fail before one has a time
-constexpr std::size_t kReasonSizeMax = 500;       // [byte]
-constexpr const char* kRefusalMark = "rigcal: ";  // start of a refusal in the output of a task
+constexpr double kTaskTime = 60.0;           // least work of a task [s]
+constexpr double kPollInterval = 15.0;       // [s]
+constexpr int kSettlePolls = 6;              // 90 s, more than the attribute cache of NFS
+constexpr int kSilentPollsMax = 40;          // 10 min
+constexpr std::size_t kMeasuredMax = 5;      // items that may fail before one has a time
+constexpr std::size_t kReasonSizeMax = 500;  // [byte]
 
 /// Reason why a task has not stored all of its results.
 struct TaskFailure {
@@ -84,9 +83,10 @@ TaskFailure explain_failure(const SlurmTask& task, const std::string& output) {
     return {"Slurm ended a task with the state " + task.state +
             "; see \"sinfo\" for the state of the nodes"};
   }
-  if (line.starts_with(kRefusalMark)) {
-    throw proto::InputError("a task on the cluster was refused: " +
-                            line.substr(std::string(kRefusalMark).size()));
+  // A refusal starts with the name of the program, "rigcal" or "rigcal-study".
+  if (const std::size_t mark = line.find(": ");
+      line.starts_with("rigcal") && mark < line.find(' ')) {
+    throw proto::InputError("a task on the cluster was refused: " + line.substr(mark + 2));
   }
   if (!line.empty()) return {"a task failed: " + line};
   return {
@@ -298,7 +298,11 @@ class SlurmExecutor : public Executor {
     const std::string program = settings_.node_program.empty()
                                     ? std::filesystem::read_symlink("/proc/self/exe").string()
                                     : settings_.node_program;
-    return head + "exec " + quote_for_shell(program) + " work --folder " + quote_for_shell(folder) +
+    std::string command = "exec " + quote_for_shell(program);
+    for (const std::string& argument : settings_.node_arguments) {
+      command += " " + quote_for_shell(argument);
+    }
+    return head + command + " --folder " + quote_for_shell(folder) +
            " --task \"$SLURM_ARRAY_TASK_ID\" --threads " + std::to_string(settings_.cpus) + "\n";
   }
 

@@ -2,7 +2,9 @@
 
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "proto/text/input_error.hpp"
 #include "tests/studies/runs/run_record.hpp"
 
 namespace service {
@@ -27,6 +29,26 @@ std::vector<StudyRun> run_tasks(const std::vector<StudyTask>& tasks, WorkStore& 
     runs.back().place = task.place;
   }
   return runs;
+}
+
+void compute_node_task(const WorkBatch& batch, WorkStore& store, Executor& executor,
+                       const std::atomic<bool>* stop,
+                       const std::function<void(const TaskRunner&)>& compute) {
+  std::unordered_set<std::string> wanted;
+  for (const WorkItem& item : batch.items) wanted.insert(item.key);
+  compute([&](const std::vector<StudyTask>& tasks) -> std::optional<std::vector<StudyRun>> {
+    std::vector<StudyTask> here;
+    for (const StudyTask& task : tasks) {
+      if (wanted.erase(task.key) > 0) here.push_back(task);
+    }
+    run_tasks(here, store, executor, stop, {});
+    if (wanted.empty() || (stop != nullptr && stop->load())) return std::nullopt;
+    return run_tasks(tasks, store, executor, stop, {});
+  });
+  if (wanted.empty() || (stop != nullptr && stop->load())) return;
+  throw proto::InputError(store.folder() + ": " + std::to_string(wanted.size()) +
+                          " runs of the task are not in the study on this machine; use the same "
+                          "study file, rig files and recordings on all machines");
 }
 
 }  // namespace service
