@@ -1,12 +1,7 @@
-#include <cmath>
-#include <functional>
-#include <vector>
-
 #include "proto/validation.pb.h"
 #include "service/calibration/bootstrap_run.hpp"
+#include "service/messages/interval_text.hpp"
 #include "service/result/result_message.hpp"
-#include "service/text/number_format.hpp"
-#include "service/text/table_notation.hpp"
 
 namespace service {
 namespace {
@@ -22,53 +17,7 @@ void add_distribution(const estimator::BootstrapDistribution& distribution,
   out->set_bca_upper(distribution.bca_upper);
 }
 
-/// Describes the causes for which the interval of a parameter is too narrow; empty without causes.
-std::string describe_narrow_interval(const estimator::BootstrapParameter& parameter) {
-  std::string causes;
-  if (parameter.missed_by_noise) {
-    causes = "it contains the true value in only " + format_percent(100.0 * parameter.coverage, 3) +
-             " of draws with simulated sensor errors";
-  }
-  if (parameter.exceeded_by_blocks) {
-    causes += (causes.empty() ? "" : "; ") + std::string("blocks of time scatter ") +
-              format_significant_digits(parameter.block_ratio, 3) +
-              " times as much as sensor noise explains";
-  }
-  return causes.empty()
-             ? ""
-             : "the interval of \"" + parameter.reported.name + "\" is too narrow (" + causes + ")";
-}
-
 }  // namespace
-
-std::string describe_interval_verdict(const estimator::Bootstrap& bootstrap) {
-  if (bootstrap.verdict == estimator::IntervalVerdict::kUndecided) {
-    return "there are too few draws to judge the reported 95 % intervals; use --draws " +
-           std::to_string(estimator::kDecisiveDrawsMin) +
-           " or more, with the method \"noise\" or \"blocks\"";
-  }
-  std::vector<std::string> narrow, holding;
-  double coverage = 2.0, ratio = 0.0;
-  for (const estimator::BootstrapParameter& parameter : bootstrap.parameters) {
-    std::string causes = describe_narrow_interval(parameter);
-    if (!causes.empty()) narrow.push_back(std::move(causes));
-    coverage = std::fmin(coverage, parameter.coverage);
-    ratio = std::fmax(ratio, parameter.block_ratio);
-  }
-  if (!narrow.empty()) {
-    return "the reported 95 % intervals do not hold on this rig: " + join_items(narrow);
-  }
-  if (coverage <= 1.0) {
-    holding.push_back("each contains the true value in " + format_percent(100.0 * coverage, 3) +
-                      " or more of the draws with simulated sensor errors");
-  }
-  if (ratio > 0.0) {
-    holding.push_back("blocks of time scatter at most " + format_significant_digits(ratio, 3) +
-                      " times as much as sensor noise explains");
-  }
-  return "the reported 95 % intervals hold on this rig: " +
-         join_items(holding, std::identity{}, "; ");
-}
 
 std::string bootstrap_json(const BootstrapResult& result, const CalibrationMetadata& context) {
   rigcal::v1::BootstrapResult message;

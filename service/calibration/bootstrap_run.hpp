@@ -60,9 +60,6 @@ std::optional<BootstrapResult> run_bootstrap(CalibrationInput& input,
                                              const estimator::CalibrationMonitor& monitor,
                                              const WorkProgressFunction& on_progress);
 
-/// Describes whether the reported intervals hold, as a sentence without its full stop.
-std::string describe_interval_verdict(const estimator::Bootstrap& bootstrap);
-
 /// Returns the result of a bootstrap as JSON (rigcal.v1.BootstrapResult), with all fields.
 std::string bootstrap_json(const BootstrapResult& result, const CalibrationMetadata& context);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "service/messages/interval_text.hpp"
 #include "service/report/charts/chart_figure.hpp"
 #include "service/report/charts/page_parts.hpp"
 #include "service/report/charts/result_pictures.hpp"

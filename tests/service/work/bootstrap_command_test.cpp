@@ -9,6 +9,7 @@
 #include "tests/integration/child_process.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/service/work/small_swing.hpp"
+#include "tests/support/evaluation_data.hpp"
 #include "tests/support/json.hpp"
 
 namespace service {
@@ -16,6 +17,7 @@ namespace {
 
 using test_support::ChildProcess;
 using test_support::eventually;
+using test_support::expect_parts;
 using test_support::from_json;
 
 class BootstrapCommand : public ::testing::Test {
@@ -74,6 +76,47 @@ TEST_F(BootstrapCommand, AnswersInItsFirstLine) {
   const ProgramRun few = run_rigcal(bootstrap("--draws 2 --method noise"));
   EXPECT_EQ(few.exit_code, 2);
   EXPECT_TRUE(few.out.starts_with("There are too few draws")) << few.out;
+}
+
+// A rig that changed between two recordings: estimates differ from block to block more than sensor
+// noise explains.
+TEST_F(BootstrapCommand, FindsTooNarrowIntervalsOfAWrongRig) {
+  const auto bootstrap_pair = [&](const std::string& name, const std::string& inertia) {
+    return run_rigcal("bootstrap " + simulate_swing(folder_, "first", "0.004", 1, 12) + " " +
+                      simulate_swing(folder_, name, inertia, 2, 12) + " --rig " + rig_ +
+                      " --quiet --draws 40 --method blocks");
+  };
+  const ProgramRun same = bootstrap_pair("same", "0.004");
+  EXPECT_EQ(same.exit_code, 0) << same.err;
+  EXPECT_TRUE(
+      same.out.starts_with("The reported 95 % intervals hold on this rig: "
+                           "blocks of time scatter at most "))
+      << same.out;
+  const ProgramRun other = bootstrap_pair("other", "0.0045");
+  EXPECT_EQ(other.exit_code, 2) << other.err;
+  EXPECT_TRUE(
+      other.out.starts_with("The reported 95 % intervals do not hold on this rig: "
+                            "the interval of \"pendulum.J_zz\" is too narrow "
+                            "(blocks of time scatter "))
+      << other.out;
+}
+
+// Rigs recorded on hardware. Their reported intervals include the misfit of the model.
+TEST_F(BootstrapCommand, JudgesRealRecordings) {
+  const auto data = test_support::find_evaluation_data();
+  if (!data) GTEST_SKIP() << "no evaluation data (../shared/data or RIG_DATA)";
+  const auto first_line = [&](const std::string& recording, const std::string& rig) {
+    const ProgramRun run =
+        run_rigcal("bootstrap " + (*data / "real" / recording).string() + " --rig " + config(rig) +
+                   " --quiet --draws 20 --method blocks");
+    return run.out.substr(0, run.out.find('\n')) + run.err;
+  };
+  expect_parts(first_line("multiarm_single/single_pendulum_free_swing.csv --segments 1",
+                          "rig-multiarm-single.textproto"),
+               {"The reported 95 % intervals hold on this rig: blocks of time scatter at most "});
+  expect_parts(
+      first_line("lund_furuta/FurutaData.csv", "rig-lund-furuta.textproto"),
+      {"The reported 95 % intervals do not hold on this rig: ", "\"2.b\" is too narrow (blocks"});
 }
 
 // Tasks of other machines lead to the same result to the last bit, also if a task runs twice.
