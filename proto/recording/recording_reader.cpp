@@ -1,5 +1,7 @@
 #include "proto/recording/recording_reader.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -188,12 +190,11 @@ Result<RecordingScan> scan(const InputFile& file, Decoder& decoder) {
   if (!container.ok()) return container.error();
   if (!decoder.finish()) {
     return Error{ErrorCode::kDamaged,
-                 "an MCAP file, but not a recording of this program: metadata record \"" +
-                     std::string(kHeaderMetadata) + "\" with format_version " +
-                     std::string(kFormatVersion) +
-                     " is missing or damaged; "
-                     "give what rigcal-daq recorded, an undamaged copy of it, "
-                     "a ROS 2 bag with sensor_msgs/msg/JointState, or the data as CSV"};
+                 fmt::format("an MCAP file, but not a recording of this program: "
+                             "metadata record {:?} with format_version {} is missing or damaged; "
+                             "give an undamaged recording of rigcal-daq or its data as CSV, "
+                             "or a ROS 2 bag with sensor_msgs/msg/JointState",
+                             kHeaderMetadata, kFormatVersion)};
   }
   decoder.scan().container = std::move(container.value());
   return std::move(decoder.scan());

@@ -1,5 +1,7 @@
 #include "proto/recording/recording_recover.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -46,11 +48,13 @@ Event interruption_event(const RecordingHeader& header, const std::optional<Samp
   event.timestamp_s = last ? last->timestamp_s : 0.0;
   event.kind = driving ? EventKind::kTrip : EventKind::kOperator;
   event.name = kInterruptedEvent;
-  event.text = "The recorder ended here without finishing the recording; ";
-  event.text += driving ? "the unit was driving; "
-                          "without commands it switches its output off within " +
-                              ttl_text(header) + "."
-                        : "the unit was not driving.";
+  event.text = driving
+                   ? fmt::format(
+                         "The recorder ended here without finishing the recording; the unit was "
+                         "driving; without commands it switches its output off within {}.",
+                         ttl_text(header))
+                   : "The recorder ended here without finishing the recording; "
+                     "the unit was not driving.";
   event.sequence = last ? last->sequence : 0;
   return event;
 }

@@ -1,5 +1,7 @@
 #include "proto/recording/recording_rules.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -252,13 +254,13 @@ RuleViolation RecordingRules::take(const Command& command) const {
 }
 
 RuleViolation RecordingRules::take(const Gap& gap) const {
-  const std::string what = "the gap from sample " + std::to_string(gap.first_sequence);
+  const std::string what = fmt::format("the gap from sample {}", gap.first_sequence);
   if (auto breach = breach_of_time(what, gap.timestamp_s)) return breach;
   if (gap.first_sequence <= kSequenceMax && gap.sample_count <= kSequenceMax - gap.first_sequence) {
     return std::nullopt;
   }
-  return what + " has " + std::to_string(gap.sample_count) +
-         " samples and ends above the largest sample number " + std::to_string(kSequenceMax);
+  return fmt::format("{} has {} samples and ends above the largest sample number {}", what,
+                     gap.sample_count, kSequenceMax);
 }
 
 RuleViolation RecordingRules::take(const Event& event) const {

@@ -46,9 +46,10 @@ void check_closed(const std::string& path) {
     std::error_code none;
     const auto size = std::filesystem::file_size(path + ending, none);
     if (none || size == 0) continue;
-    throw InputError(path + ": the recorder did not close the bag, and " + path + ending +
-                     " holds a part of it. Complete the bag with: sqlite3 " + path +
-                     " 'PRAGMA wal_checkpoint(TRUNCATE)'");
+    throw InputError(
+        "{0}: the recorder did not close the bag, and {0}{1} contains a part of it. "
+        "Complete the bag with: sqlite3 {0} 'PRAGMA wal_checkpoint(TRUNCATE)'",
+        path, ending);
   }
 }
 
@@ -94,9 +95,10 @@ class BagDatabase {
   }
 
   [[noreturn]] void refuse() const {
-    throw InputError(path_ +
-                     ": is not a ROS 2 bag with the tables \"topics\" and \"messages\", "
-                     "or is damaged; convert it with ros2 bag convert");
+    throw InputError(
+        "{}: is not a ROS 2 bag with the tables \"topics\" and \"messages\", or is damaged; "
+        "convert it with ros2 bag convert",
+        path_);
   }
 
   std::string path_;
@@ -138,9 +140,9 @@ void scan_sqlite_bag(const std::string& path, std::string_view message_type, Mca
     channels[sqlite3_column_int64(topics.get(), 0)] = channel;
   }
   if (channels.empty()) {
-    throw InputError(path + ": has no topic of the type " + std::string(message_type) +
-                     "; its topics are " + (others.empty() ? "none" : others) +
-                     ". Record the joint states too");
+    throw InputError(
+        "{}: has no topic of the type {}; its topics are {}. Record the joint states too", path,
+        message_type, others.empty() ? "none" : others);
   }
   const McapSchema schema{
       .id = 1, .name = std::string(message_type), .encoding = "ros2msg", .data = {}};

@@ -1,5 +1,7 @@
 #include "proto/stream/spool.hpp"
 
+#include <fmt/core.h>
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -146,10 +148,10 @@ Status Spool::load() {
     SpoolFile& segment = *segments_.back();
     const std::uint64_t batches_max = limits_.segment_size_bytes / kRecordHeaderSize + 1;
     if (segment.end_sequence() > firsts[k + 1] || firsts[k + 1] - firsts[k] > batches_max) {
-      return Error{
-          ErrorCode::kDamaged,
-          segment.path +
-              ": the batch numbers in this spool file do not match the number of the next file"};
+      return Error{ErrorCode::kDamaged,
+                   fmt::format("{}: the batch numbers in this spool file do not match the number "
+                               "of the next file",
+                               segment.path)};
     }
     damaged_count_ += firsts[k + 1] - segment.end_sequence();
     segment.places.resize(firsts[k + 1] - segment.first_sequence);

@@ -60,8 +60,9 @@ Target follow_links(const std::string& output) {
     if (links == kLinksMax) break;
     target.path = target.path.parent_path() / fs::read_symlink(target.path, error);
   }
-  throw InputError(output + ": is a link to " + target.path.string() +
-                   ", which does not exist; remove the link, or choose another file");
+  throw InputError(
+      "{}: is a link to {}, which does not exist; remove the link, or choose another file", output,
+      target.path.string());
 }
 
 /// Open input file, which it closes.
@@ -106,8 +107,8 @@ class InputDescriptor {
 constexpr int kWriterWait_ms = 1000;  // wait for a program that writes to a named pipe
 
 [[noreturn]] void refuse_size(const std::string& path, std::size_t size_bytes_max) {
-  throw InputError(path + ": is larger than " + std::to_string(size_bytes_max >> 20) +
-                   " MiB, the limit for such files; use another file");
+  throw InputError("{}: is larger than {} MiB, the limit for such files; use another file", path,
+                   size_bytes_max >> 20);
 }
 
 }  // namespace

@@ -51,8 +51,9 @@ ServiceLocation parse_service_address(const std::string& text) {
   ServiceLocation place;
   place.unix_path = text.substr(kUnix.size());
   const auto fail = [&](const std::string& why) {
-    throw InputError("\"" + text + "\" is not an address: " + why +
-                     "; write unix:/PATH, e.g. unix:/run/rigcald/rigcald.sock");
+    throw InputError(
+        "{:?} is not an address: {}; write unix:/PATH, e.g. unix:/run/rigcald/rigcald.sock", text,
+        why);
   };
   if (!place.unix_path.starts_with('/')) fail("the path of a socket begins with /");
   constexpr std::size_t kPathMax = sizeof(sockaddr_un::sun_path) - 1;

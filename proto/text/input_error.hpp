@@ -1,7 +1,11 @@
 #pragma once
 
+#include <fmt/core.h>  // IWYU pragma: export
+
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace proto {
 
@@ -11,6 +15,19 @@ namespace proto {
 class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+
+  /// Formats the message as fmt::format does, e.g. InputError("{}: is empty", path).
+  template <typename First, typename... Rest>
+  InputError(fmt::format_string<First, Rest...> sentence, First&& first, Rest&&... rest)
+      : std::runtime_error(
+            fmt::format(sentence, std::forward<First>(first), std::forward<Rest>(rest)...)) {}
 };
+
+/// Adds a note, formatted as by fmt::format, to a list of notes for the user.
+template <typename... Values>
+void add_note(std::vector<std::string>& notes, fmt::format_string<Values...> sentence,
+              Values&&... values) {
+  notes.push_back(fmt::format(sentence, std::forward<Values>(values)...));
+}
 
 }  // namespace proto

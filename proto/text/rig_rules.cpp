@@ -72,8 +72,8 @@ void check_motor_limits(const v1::Rig& rig, const TextLocator& root) {
     if (!(most > 0.0 && limit.most > most)) continue;
     (limit.own >= 0 ? place.at("motor", limit.own) : place)
         .at("command_max")
-        .fail("command_max is above the control_max of motor \"" + joint.name() + "\", " +
-              notation::format_number(most) + " " + unit + "; lower it");
+        .fail("command_max is above the control_max of motor {:?}, {} {}; lower it", joint.name(),
+              notation::format_number(most), unit);
   }
 }
 
@@ -91,8 +91,7 @@ struct PositionLimits {
   void check(const std::string& joint, bool are_needed, const TextLocator& place) const {
     const bool are_given = lowest != 0.0 || highest != 0.0;
     if (lowest < highest || !(are_given || are_needed)) return;
-    place.fail("joint \"" + joint + "\": " + field + "_min must be below " + field +
-               "_max; give both");
+    place.fail("joint {:?}: {}_min must be below {}_max; give both", joint, field, field);
   }
 };
 
@@ -105,8 +104,8 @@ void require_kind(const std::string& joint, bool slides, const google::protobuf:
   const char* const* own = (slides ? of_slide : of_turn).begin();
   for (const char* other : slides ? of_turn : of_slide) {
     if (message.GetReflection()->HasField(message, descriptor->FindFieldByName(other))) {
-      place.at(other).fail("joint \"" + joint + (slides ? "\" slides" : "\" turns") +
-                           ", so it has no " + other + "; write " + *own);
+      place.at(other).fail("joint {:?} {}, so it has no {}; write {}", joint,
+                           slides ? "slides" : "turns", other, *own);
     }
     ++own;
   }
@@ -143,17 +142,16 @@ void check_safety_is_complete(const v1::Rig& rig, const TextLocator& root) {
     const bool slides = does_slide(rig, channel.joint()).value_or(false);
     const auto found = std::ranges::find(safety.joint(), channel.joint(), &v1::JointSafety::joint);
     if (found == safety.joint().end()) {
-      place.fail("has no limits for joint \"" + channel.joint() + "\"; write joint { joint: \"" +
-                 channel.joint() +
-                 (slides ? "\" position_m_min: ... position_m_max: ... speed_m_per_s_max: ... }"
-                         : "\" angle_rad_min: ... angle_rad_max: ... speed_rad_per_s_max: ... }"));
+      place.fail("has no limits for joint {0:?}; write joint {{ joint: {0:?} {1} }}",
+                 channel.joint(),
+                 slides ? "position_m_min: ... position_m_max: ... speed_m_per_s_max: ..."
+                        : "angle_rad_min: ... angle_rad_max: ... speed_rad_per_s_max: ...");
     }
     const TextLocator here = place.at("joint", static_cast<int>(found - safety.joint().begin()));
     PositionLimits(*found, slides).check(channel.joint(), true, here);
     if (!((slides ? found->speed_m_per_s_max() : found->speed_rad_per_s_max()) > 0.0)) {
-      here.fail("joint \"" + channel.joint() +
-                "\": " + (slides ? "speed_m_per_s_max" : "speed_rad_per_s_max") +
-                " must be a positive number");
+      here.fail("joint {:?}: {} must be a positive number", channel.joint(),
+                slides ? "speed_m_per_s_max" : "speed_rad_per_s_max");
     }
   }
   for (int i = 0; i < safety.joint_size(); ++i) {

@@ -117,8 +117,9 @@ std::optional<TextEdit::TextRange> TextEdit::find(const std::vector<FieldStep>& 
 TextEdit::TextRange TextEdit::at(const std::vector<FieldStep>& steps) const {
   if (const auto span = find(steps)) return *span;
   throw InputError(
-      path_ + ": has no field \"" + steps.back().field->name() +
-      "\" that can be changed; write each entry as a separate field instead of a list [ ... ]");
+      "{}: has no field {:?} that can be changed; "
+      "write each entry as a separate field instead of a list [ ... ]",
+      path_, steps.back().field->name());
 }
 
 bool TextEdit::has(const std::vector<FieldStep>& steps) const { return find(steps).has_value(); }
@@ -165,8 +166,9 @@ void TextEdit::add(const std::vector<FieldStep>& steps, std::size_t existing,
   for (std::size_t k = steps.size() - 1; k-- > existing;) {
     if (steps[k].index >= 0) {
       throw InputError(
-          path_ + ": has no field \"" + steps[k].field->name() +
-          "\" that can be changed; write each entry as a separate field instead of a list [ ... ]");
+          "{}: has no field {:?} that can be changed; "
+          "write each entry as a separate field instead of a list [ ... ]",
+          path_, steps[k].field->name());
     }
     field = steps[k].field->name() + " { " + field + " }";
   }
@@ -179,8 +181,8 @@ void TextEdit::add(const std::vector<FieldStep>& steps, std::size_t existing,
   const std::size_t close = span.end - 1;
   if (text_[close] != '}' && text_[close] != '>') {
     throw InputError(
-        path_ + ": \"" + steps[existing - 1].field->name() +
-        "\" is in a list [ ... ] and cannot be extended; write it as a separate field");
+        "{}: {:?} is in a list [ ... ] and cannot be extended; write it as a separate field", path_,
+        steps[existing - 1].field->name());
   }
   std::size_t line = close;
   while (line > 0 && (text_[line - 1] == ' ' || text_[line - 1] == '\t')) --line;

@@ -275,8 +275,7 @@ void parse_text(const std::string& path, const std::string& text,
   if (!parser.ParseFromString(plain, &message)) {
     const std::string advice = explain(*message.GetDescriptor(), plain, error, path);
     move_to_unknown_field(plain, error);
-    throw InputError(path + ":" + std::to_string(error.line() + 1) + ":" +
-                     std::to_string(error.column() + 1) + ": " + advice);
+    throw InputError("{}:{}:{}: {}", path, error.line() + 1, error.column() + 1, advice);
   }
   const std::optional<NumberError> fault = find_number_error(message, ranges);
   if (!fault) return;
@@ -289,8 +288,8 @@ double read_control_max(const std::string& unit, double stated, const TextLocato
   if (unit != kDutyUnit) return stated;
   if (stated > 1.0) {
     motor.at("control_max")
-        .fail("control_max is " + notation::format_number(stated) +
-              ", but a duty is at most 1; lower it, or correct control_unit");
+        .fail("control_max is {}, but a duty is at most 1; lower it, or correct control_unit",
+              notation::format_number(stated));
   }
   return stated == 0.0 ? 1.0 : stated;
 }

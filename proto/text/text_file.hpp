@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "proto/check/number_check.hpp"
+#include "proto/text/input_error.hpp"
 
 namespace proto {
 
@@ -34,6 +35,11 @@ class TextLocator {
 
   /// Throws an InputError whose message is where() followed by `what`.
   [[noreturn]] void fail(const std::string& what) const;
+  /// Throws such an error with a text formatted as by fmt::format.
+  template <typename... Values>
+  [[noreturn]] void fail(fmt::format_string<Values...> what, Values&&... values) const {
+    fail(fmt::format(what, std::forward<Values>(values)...));
+  }
 
  private:
   const std::string* path_;

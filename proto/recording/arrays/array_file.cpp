@@ -34,18 +34,21 @@ const ArrayFile::Array* ArrayFile::find(const std::string& name) const {
 std::vector<double> ArrayFile::read(const Array& array) const {
   numbers_read_ += array.count();
   if (array.count() > kArrayNumbersMax || numbers_read_ > kArrayNumbersMax) {
-    throw InputError(path_ + ": the arrays to read have more than " +
-                     std::to_string(kArrayNumbersMax) + " numbers (\"" + array.name + "\" is " +
-                     array.size_text() + "); save only the signals, or a shorter part");
+    throw InputError(
+        "{}: the arrays to read have more than {} numbers ({:?} is {}); "
+        "save only the signals, or a shorter part",
+        path_, kArrayNumbersMax, array.name, array.size_text());
   }
   if (array.count() == 0) return {};
   auto values = read_values(static_cast<std::size_t>(&array - arrays_.data()));
   if (!values) {
-    throw InputError(path_ + ": \"" + array.name +
-                     (inflate_budget_ == 0
-                          ? "\" is too large: the compressed parts of the file expand to more than "
-                            "1 GiB; save only the signals, or a shorter part"
-                          : "\" is damaged; save the file again"));
+    if (inflate_budget_ != 0) {
+      throw InputError("{}: {:?} is damaged; save the file again", path_, array.name);
+    }
+    throw InputError(
+        "{}: {:?} is too large: the compressed parts of the file expand to more than 1 GiB; "
+        "save only the signals, or a shorter part",
+        path_, array.name);
   }
   return std::move(*values);
 }
@@ -145,9 +148,10 @@ std::string describe_matlab_object(const std::string& class_name) {
       : class_name == "Simulink.SimulationData.Dataset"
           ? "y = x{1}.Values; s.time = y.Time; s.data = y.Data for each signal"
           : "s = struct(x)";
-  return "is a MATLAB object (" + class_name +
-         "), whose format is not published. Save its numbers in MATLAB, with x for the object: " +
-         remedy + "; save('run.mat', '-struct', 's')";
+  return fmt::format(
+      "is a MATLAB object ({}), whose format is not published. "
+      "Save its numbers in MATLAB, with x for the object: {}; save('run.mat', '-struct', 's')",
+      class_name, remedy);
 }
 
 bool is_hdf5(std::span<const std::uint8_t> begin) {

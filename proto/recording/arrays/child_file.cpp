@@ -137,7 +137,7 @@ class ChildFile final : public ArrayFile {
 
  private:
   [[noreturn]] void refuse_system() const {
-    throw InputError(path_ + ": cannot be read in a process of its own: " + std::strerror(errno));
+    throw InputError("{}: cannot be read in a separate process: {}", path_, std::strerror(errno));
   }
 
   void take_list() {

@@ -364,8 +364,8 @@ class Mat5File final : public ArrayFile {
     if (walk_variable(variable, elements_left, visitor) || ends) return;
     add_omission(at_text(variable.offset),
                  inflate_budget_ == 0 || elements_left == 0
-                     ? "begins a variable that is too large: all compressed structures together "
-                       "may have 1 GiB; save only the signals"
+                     ? "begins a variable that is too large: "
+                       "the compressed structures expand to more than 1 GiB; save only the signals"
                      : "begins a damaged variable; save the file again");
   }
 

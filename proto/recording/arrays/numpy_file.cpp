@@ -231,8 +231,8 @@ class NumpyFile final : public ArrayFile {
 
  private:
   [[noreturn]] void refuse() const {
-    throw InputError(path_ +
-                     ": is not a file of numpy.save or numpy.savez, or is damaged; save it again");
+    throw InputError("{}: is not a file of numpy.save or numpy.savez, or is damaged; save it again",
+                     path_);
   }
 
   Bytes read_part(std::uint64_t offset, std::uint64_t size) const {

@@ -1,5 +1,7 @@
 #include "proto/recording/mcap/file.hpp"
 
+#include <fmt/core.h>
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -174,7 +176,7 @@ std::string part_file_path(const std::string& path) { return path + ".part"; }
 Status check_not_removed(const std::string& path) {
   if (::access(path.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR)) return success();
   return Error{ErrorCode::kNotFound,
-               path + ": was removed or moved away while it was being written"};
+               fmt::format("{}: was removed or moved away while it was being written", path)};
 }
 
 Status check_path_is_free(const std::string& path) {

@@ -1,5 +1,7 @@
 #include "proto/recording/mcap/mcap_recover.hpp"
 
+#include <fmt/core.h>
+
 #include <filesystem>
 #include <utility>
 #include <vector>
@@ -126,7 +128,7 @@ Status verify(const std::string& path, std::uint64_t message_count, std::uint32_
   if (!scan.value().intact() || scan.value().message_count != message_count ||
       digester.digest() != digest) {
     return Error{ErrorCode::kVerifyMismatch,
-                 path + ": data read back differ from the written data"};
+                 fmt::format("{}: data read back differ from the written data", path)};
   }
   return success();
 }
@@ -141,8 +143,9 @@ Result<McapScan> copy_and_verify(const std::string& source, const InputFile& inp
   if (addition != nullptr) copier.add(*addition);
   if (!copier.status().ok()) return copier.status().error();
   if (scan.value().intact_chunk_count == 0) {
-    return Error{ErrorCode::kDamaged,
-                 source + ": contains no intact chunk, so there is nothing to recover"};
+    return Error{
+        ErrorCode::kDamaged,
+        fmt::format("{}: contains no intact chunk, so there is nothing to recover", source)};
   }
   if (Status noted = writer.write_metadata(describe_recovery(source, scan.value())); !noted.ok()) {
     return noted.error();

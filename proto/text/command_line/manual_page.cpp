@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <sstream>
 
@@ -97,7 +99,7 @@ std::string synopsis(const CLI::App& program, const CLI::App& command) {
   text += " [" + italic("OPTIONS") + "]";
   for (const OptionInfo& option : options) {
     if (!option.positional) continue;
-    text += " " + italic(option.names.back()) + (option.repeated ? " ..." : "");
+    text += fmt::format(" {}{}", italic(option.names.back()), option.repeated ? " ..." : "");
   }
   if (!list_commands(command).empty()) text += " " + italic("COMMAND") + " ...";
   return text + "\n";
@@ -142,8 +144,8 @@ void add_commands(const CLI::App& program, std::string& page) {
   if (commands.empty()) return;
   page += ".SH COMMANDS\n";
   for (const CLI::App* command : commands) {
-    page +=
-        ".TP\n" + bold(page_name(program, *command)) + "(1)\n" + line(command->get_description());
+    page += fmt::format(".TP\n{}(1)\n{}", bold(page_name(program, *command)),
+                        line(command->get_description()));
   }
 }
 
