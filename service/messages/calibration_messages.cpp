@@ -7,9 +7,10 @@ using enum estimator::MessageCode;
 
 constexpr MessageRow kCalibrationRows[] = {
     {kLoadedLoop, "loaded-loop",
-     "physical parameters cannot be estimated if friction in a closed loop grows with the bearing "
-     "load. The estimates are parameters of a SPOOK simulator at a time step of {step}, "
-     "not of the rig; fix r_mu and mu at zero to estimate physical parameters"},
+     "friction in a closed loop grows with the bearing load (r_mu, mu), "
+     "so physical parameters cannot be estimated. "
+     "The estimates are parameters of a SPOOK simulator at a time step of {step}, not of the rig. "
+     "To estimate physical parameters, fix r_mu and mu at zero"},
     {kParameterWithoutEffect, "parameter-without-effect",
      "{parameter} has no effect on these recordings and was fixed at its initial value; "
      "fix it in the rig file or record an experiment that excites it"},
@@ -21,7 +22,7 @@ constexpr MessageRow kCalibrationRows[] = {
     {kMultipleOfMotion, "multiple-of-motion", "many times the motion"},
     {kPriorConflict, "prior-conflict",
      "[{place}: ]the prior of {parameter} is {mean:4}, but the estimate from the recordings and "
-     "all other priors is {estimate:4}. They differ by {deviations:2} combined standard "
+     "all other priors is {estimate:4}. The difference is {deviations:2} combined standard "
      "deviations, so the prior or the model is wrong"},
     {kContradiction, "contradiction",
      "the recordings contradict the rig file: "
@@ -29,19 +30,19 @@ constexpr MessageRow kCalibrationRows[] = {
      "and the fixed value shifts {moved} by {shift:2} standard deviations[; "
      "the wrong value may instead be {alternatives}]; measure {parameter} again, or estimate it"},
     {kMissingCrossAxis, "missing-cross-axis",
-     "the {instrument} axes of sensor \"{sensor}\" have cross-axis sensitivity ({parameter} "
+     "the {instrument} axes of sensor {sensor:?} have cross-axis sensitivity ({parameter} "
      "{share})[, which shifts {moved} by {shift:2} standard deviations]; "
      "add cross_axis {{ deviation_percent: 2 }} to its {instrument} {{ }}"},
     {kProcessNoise, "process-noise",
-     "joint \"{joint}\": "
-     "some accelerations are unexplained, equivalent to white noise of {noise:2}; "
-     "another friction law or a motor model may explain them"},
+     "joint {joint:?}: some accelerations are unexplained, equivalent to white noise of {noise:2}; "
+     "another friction law or a motor model may explain these accelerations"},
     {kInflatedForCorrelation, "correlated-residuals",
-     "encoder \"{encoder}\": residuals of the simulation are correlated in time, so the model does "
-     "not explain all of the motion; standard deviations were multiplied by {factor:2}"},
+     "encoder {encoder:?}: residuals of the simulation are correlated in time, "
+     "so the model does not explain all of the motion. "
+     "Standard deviations were multiplied by {factor:2}"},
     {kUnresolvedSteps, "unresolved-steps",
      "stick and slip alternate too fast to be resolved in {count} of {steps} integration steps; "
-     "joints that stopped in such a step stayed at rest until its end. "
+     "joints that stopped in such a step stayed at rest until the end of the step. "
      "Use a shorter step, or less friction that grows with the load"},
     {kSimulationDiverged, "simulation-diverged",
      "the simulation fit of the whole recording diverged, "
@@ -78,26 +79,26 @@ constexpr MessageRow kCalibrationRows[] = {
     {kChangedEstimate, "changed-estimate",
      "{parameter} by {change:2} ({deviations:2} standard deviations)"},
     {kProfileInterval, "profile-interval",
-     "{parameter}: its estimate depends on a parameter that acts nonlinearly or is at a bound, so "
-     "its interval is computed from the profile likelihood: from "
-     "{is_open_below|no limit found|}[{lower}] to {is_open_above|no limit found|}[{upper}] (95 %)"},
+     "{parameter}: the estimate depends on a parameter that acts nonlinearly or is at a bound, "
+     "so its 95 % interval is computed from the profile likelihood: "
+     "{is_open_below|no limit found|}[{lower}] to {is_open_above|no limit found|}[{upper}]"},
     {kAtFeasibilityBoundary, "at-feasibility-boundary",
-     "body \"{body}\": "
-     "its inertia is at the boundary of physical consistency (the body is {flat|flat|a rod} across "
-     "({x:2}, {y:2}, {z:2}) of its frame); all standard deviations assume this boundary[; "
+     "body {body:?}: the inertia is at the boundary of physical consistency "
+     "(the body is {flat|flat|a rod} across ({x:2}, {y:2}, {z:2}) of its frame); "
+     "all standard deviations assume this boundary[; "
      "the best fit would have a second moment {excess:2} standard deviations below zero{is_wrong|, "
      "so the model or a fixed value is wrong|}]"},
     {kInconsistentInertia, "inconsistent-inertia",
-     "the estimated moments of inertia of body \"{body}\" are not physically consistent for any "
-     "value of the free moments; correct the fixed moments"},
+     "body {body:?}: with the fixed moments of inertia, no value of the free moments is physically "
+     "consistent; correct the fixed moments"},
     {kNearestInertia, "inconsistent-inertia",
-     "the estimated moments of inertia of body \"{body}\" are not physically consistent; "
-     "the nearest consistent moments ({moments:, } kg·m²) "
-     "raise the whitened cost by {cost:2} after a new fit of all other parameters (4 corresponds "
-     "to two standard deviations)"},
+     "the estimated moments of inertia of body {body:?} are not physically consistent. "
+     "With the nearest consistent moments ({moments:, } kg·m²) and a new fit of all other "
+     "parameters, the whitened cost is higher by {cost:2} (4 corresponds to two standard "
+     "deviations)"},
     {kParameterValue, "parameter-value", "{parameter} {value:4}"},
     {kHeldOutSensor, "held-out-sensor",
-     "{is_encoder|encoder |}\"{sensor}\" was held out: "
+     "{is_encoder|encoder |}{sensor:?} was held out: "
      "its readings are predicted with an RMSE of {rmse} (its noise: {noise:2}[; "
      "{scatter} without a constant offset of {offset}, "
      "which the other sensors hardly identify]){at_start|, with its own free parameters, "
@@ -109,25 +110,23 @@ constexpr MessageRow kCalibrationRows[] = {
      "with the held-out sensors, standard deviations would be up to {ratio:2} times smaller "
      "({parameter})"},
     {kPointAlongAxis, "point-along-axis",
-     "{parameters}: "
-     "the position of inertial sensor \"{sensor}\" along the rotation axis of its body does not "
-     "affect its readings; fix {fixed}"},
+     "{parameters}: the position of inertial sensor {sensor:?} along the rotation axis of its body "
+     "does not affect its readings; fix {fixed}"},
     {kGyroscopeScale, "gyroscope-scale",
-     "{parameters}: "
-     "no encoder measures the rotation of the body of inertial sensor \"{sensor}\", "
+     "{parameters}: no encoder measures the rotation of the body of inertial sensor {sensor:?}, "
      "so the scale of its gyroscope is not identifiable; "
      "fix the scale, or add an encoder to the joint"},
     {kBiasOrTilt, "bias-or-tilt",
-     "{parameters} are hardly distinguishable: "
-     "inertial sensor \"{sensor}\" turns too little relative to gravity to separate its bias from "
-     "a tilt; fix one of them at a measured value, or record larger rotations"},
+     "{parameters} are hardly distinguishable: the rotations of inertial sensor {sensor:?} "
+     "relative to gravity are too small to distinguish a bias from a tilt. "
+     "Fix one of the parameters at a measured value, or record larger rotations"},
     {kOnlyDelayDifferences, "only-delay-differences",
-     "{parameters}: only differences of these delays are identifiable, and no sensor with a fixed "
-     "delay measures the same motion; fix {fixed}{needs_encoder|, or add an encoder|}"},
+     "{parameters}: only differences of these delays are identifiable, "
+     "because no sensor with a fixed delay measures the same motion; "
+     "fix {fixed}{needs_encoder|, or add an encoder|}"},
     {kHeading, "heading",
-     "joint \"{joint}\": "
-     "sensors measure how its rotation about the vertical changes, but not the angle itself, "
-     "which is relative to the assumed initial angle. "
+     "joint {joint:?}: sensors measure changes of its angle about the vertical, "
+     "but not the angle itself, so estimated angles are relative to the assumed initial angle. "
      "Add an encoder, or set the initial angle (start_position)"},
     {kFixedDirection, "fixed-direction",
      "{parameter} has no effect on these recordings; it was fixed at {value}"},

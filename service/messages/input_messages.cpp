@@ -9,75 +9,72 @@ constexpr const char* kCorrectInertia = "correct the inertia, which refers to th
 
 constexpr MessageRow kInputRows[] = {
     {kUnnamedElement, "unnamed-element", "a {kind} has no name"},
-    {kNameInUse, "name-in-use", "{kind} \"{name}\": this name is already used"},
-    {kSensorWithoutBody, "sensor-without-body", "sensor \"{sensor}\" is attached to no body"},
-    {kSensorWithoutJoint, "sensor-without-joint", "sensor \"{sensor}\" is attached to no joint"},
+    {kNameInUse, "name-in-use", "{kind} {name:?}: this name is already used"},
+    {kSensorWithoutBody, "sensor-without-body", "sensor {sensor:?} is attached to no body"},
+    {kSensorWithoutJoint, "sensor-without-joint", "sensor {sensor:?} is attached to no joint"},
     {kNoBodies, "no-bodies", "the mechanism has no bodies"},
     {kMissingBody, "missing-body",
-     "{is_fixed|fixed joint|joint} \"{joint}\": refers to a body that does not exist"},
+     "{is_fixed|fixed joint|joint} {joint:?}: refers to a body that does not exist"},
     {kSelfConnection, "self-connection",
-     "{is_fixed|fixed joint|joint} \"{joint}\": connects a body to itself"},
+     "{is_fixed|fixed joint|joint} {joint:?}: connects a body to itself"},
     {kInvalidJointFrame, "invalid-joint-frame",
-     "{is_fixed|fixed joint|joint} \"{joint}\": a joint frame is not a rotation"},
+     "{is_fixed|fixed joint|joint} {joint:?}: a joint frame is not a rotation"},
     {kInvalidCompliance, "invalid-compliance",
-     "joint \"{joint}\": compliances and damping time must be ≥ 0, the stick speed > 0"},
+     "joint {joint:?}: compliances and damping time must be ≥ 0, the stick speed > 0"},
     {kNegativeControlNoise, "negative-control-noise",
-     "joint \"{joint}\": the noise of its control must be ≥ 0"},
+     "joint {joint:?}: the noise of its control must be ≥ 0"},
     {kNegativeTransitionSpeed, "negative-transition-speed",
-     "joint \"{joint}\": the transition speed must be ≥ 0"},
-    {kInfiniteGearRatio, "infinite-gear-ratio", "joint \"{joint}\": the gear ratio must be finite"},
+     "joint {joint:?}: the transition speed must be ≥ 0"},
+    {kInfiniteGearRatio, "infinite-gear-ratio", "joint {joint:?}: the gear ratio must be finite"},
     {kPrismaticGearRatio, "prismatic-gear-ratio",
-     "joint \"{joint}\" slides, but gear_ratio is supported only for joints that turn",
-     "remove it"},
+     "joint {joint:?} slides, but gear_ratio is supported only for joints that turn", "remove it"},
     {kMissingMimicJoint, "missing-mimic-joint",
      "a mimic joint, or the joint that it mimics, does not exist"},
-    {kFollowsTwoJoints, "follows-two-joints", "joint \"{joint}\": it can mimic only one joint"},
+    {kFollowsTwoJoints, "follows-two-joints", "joint {joint:?}: it can mimic only one joint"},
     {kInvalidMimicRatio, "invalid-mimic-ratio",
-     "joint \"{joint}\": its mimic ratio must be finite and not 0",
+     "joint {joint:?}: its mimic ratio must be finite and not 0",
      "make a joint that does not move FIXED"},
     {kCircularMimicJoint, "circular-mimic-joint",
-     "joint \"{joint}\": it mimics itself through other joints"},
+     "joint {joint:?}: it mimics itself through other joints"},
     {kLoadSensorInLoop, "load-sensor-in-loop",
-     "sensor \"{sensor}\" measures the load of joint \"{joint}\", "
+     "sensor {sensor:?} measures the load of joint {joint:?}, "
      "but in a mechanism with closed loops or mimic joints the motion does not determine this load",
      "remove the sensor"},
     {kNonparallelAxes, "nonparallel-axes",
-     "encoder \"{encoder}\": "
-     "the axes of \"{first}\" and \"{second}\" between its bodies are not parallel, "
+     "encoder {encoder:?}: "
+     "the axes of {first:?} and {second:?} between its bodies are not parallel, "
      "so the angle between the bodies is undefined",
      "attach the encoder to a joint"},
     {kNoRelativeMotion, "no-relative-motion",
-     "encoder \"{encoder}\": its bodies do not move relative to each other",
+     "encoder {encoder:?}: its bodies do not move relative to each other",
      "give two bodies that do"},
-    {kUndefinedParameter, "undefined-parameter",
-     "parameter \"{parameter}\" is not a finite number"},
-    {kReversedBounds, "reversed-bounds",
-     "parameter \"{parameter}\": lower bound above upper bound"},
+    {kUndefinedParameter, "undefined-parameter", "parameter {parameter:?} is not a finite number"},
+    {kReversedBounds, "reversed-bounds", "parameter {parameter:?}: lower bound above upper bound"},
     {kOutsideBounds, "outside-bounds",
-     "parameter \"{parameter}\": value {value:6} lies outside its bounds [[{lower:6}, {upper:6}]]"},
+     "parameter {parameter:?}: value {value:6} lies outside its bounds [[{lower:6}, {upper:6}]]"},
     {kPriorDeviation, "prior-deviation",
-     "parameter \"{parameter}\": the prior's standard deviation must be positive"},
-    {kPriorMean, "prior-mean", "parameter \"{parameter}\": the prior's mean is not finite"},
+     "parameter {parameter:?}: the prior's standard deviation must be positive"},
+    {kPriorMean, "prior-mean", "parameter {parameter:?}: the prior's mean is not finite"},
     {kNegativeRestFriction, "negative-rest-friction",
-     "parameter \"{excess}\": "
+     "parameter {excess:?}: "
      "dry friction would drive the joint at rest, since {kinetic} + {excess} is below zero",
      "raise one of them"},
     {kStopsInLoop, "stops-in-loop",
-     "joint \"{joint}\" has end stops, which are not supported with closed loops or mimic joints",
+     "joint {joint:?} has end stops, which are not supported with closed loops or mimic joints",
      "remove its stops"},
     {kReversedStops, "reversed-stops",
-     "parameter \"{parameter}\": the lower stop must be below the upper one",
+     "parameter {parameter:?}: the lower stop must be below the upper one",
      "exchange or move them"},
     {kUnconnectedBody, "unconnected-body",
-     "body \"{body}\" is not connected to the ground by any joint"},
-    {kMasslessLeaf, "massless-leaf", "body \"{body}\" is massless and carries nothing",
+     "body {body:?} is not connected to the ground by any joint"},
+    {kMasslessLeaf, "massless-leaf", "body {body:?} is massless and carries nothing",
      "give it a mass, or attach a body to it"},
     {kIndefiniteInertia, "indefinite-inertia",
-     "body \"{body}\": "
+     "body {body:?}: "
      "the inertia matrix is not positive definite (smallest principal moment {moment})",
      kCorrectInertia},
     {kTriangleInequality, "triangle-inequality",
-     "body \"{body}\": the inertia violates the triangle inequality: "
+     "body {body:?}: the inertia violates the triangle inequality: "
      "the largest principal moment may not exceed the sum of the two others; "
      "no body of positive density has such an inertia[; {fixed} in the rig file may be wrong]",
      kCorrectInertia},
@@ -86,16 +83,16 @@ constexpr MessageRow kInputRows[] = {
      "a segment of {samples} {samples|sample|samples} is too short and was ignored"},
     {kCollinearLinks, "collinear-links",
      "links are nearly collinear at {time:5} s[, the first of {count} times]; "
-     "joint \"{joint}\", which no sensor measures, "
+     "joint {joint:?}, which no sensor measures, "
      "continues there along the branch with the smoother motion"},
     {kUnmatchedPattern, "unmatched-pattern",
-     "body \"{body}\" is present only in recordings named \"{pattern}\", "
+     "body {body:?} is present only in recordings named {pattern:?}, "
      "and none of these recordings has such a name"},
     {kUnusedSensors, "unused-sensors",
      "sensors other than encoders are not used for shadow parameters (of a SPOOK simulator); "
      "request physical parameters to use them"},
     {kSeparateMoments, "separate-moments",
-     "body \"{body}\": its moments of inertia are estimated one by one, because {reason}; "
+     "body {body:?}: its moments of inertia are estimated one by one, because {reason}; "
      "the result may be physically inconsistent; a note then reports this"},
     {kDependentMoment, "dependent-moment", "{parameter} is dependent"},
     {kFixedMoment, "fixed-moment", "{parameter} is fixed at a nonzero value"},

@@ -72,6 +72,7 @@ std::string fill_placeholder(const std::string& placeholder, const Argument::Val
   const std::size_t colon = placeholder.find(':');
   if (colon == std::string::npos) return std::visit(ValueText{kDigits}, value);
   const std::string format = placeholder.substr(colon + 1);
+  if (format == "?") return '"' + std::visit(ValueText{kDigits}, value) + '"';
   const auto* clauses = std::get_if<std::vector<Message>>(&value);
   return clauses != nullptr ? joined(*clauses, format)
                             : std::visit(ValueText{std::stoi(format)}, value);

@@ -13,6 +13,7 @@ namespace service {
 /// Texts are templates, filled with the arguments of a message:
 /// - `{encoder}`: a name, a count, a number with three significant digits, a quantity with its unit
 ///   (and ± its standard deviation), or a list with commas;
+/// - `{encoder:?}`: a name in double quotes;
 /// - `{size:4}`: a number or quantity with four significant digits;
 /// - `{causes:, or }`: messages with another separator than a semicolon;
 /// - `{count|reading|readings}`: the first text if the count is 1 or the flag is true;

@@ -9,18 +9,18 @@ constexpr const char* kMeasureAgain = "measure it again, or estimate it";
 
 constexpr MessageRow kMisfitRows[] = {
     {kLateCommand, "late-command",
-     "the command of motor \"{motor}\" acts {delay} later than recorded",
+     "the command of motor {motor:?} acts {delay} later than recorded",
      "estimate the delay: `motor {{ input_delay {{ value: {input_delay} free: true }} }}`"},
     {kEarlyCommand, "early-command",
-     "the command of motor \"{motor}\" acts {delay} earlier than recorded",
+     "the command of motor {motor:?} acts {delay} earlier than recorded",
      "the time stamps of the commands are late relative to the time stamps of the angles: "
      "shift the control column by this delay"},
     {kClippedCommand, "clipped-command",
-     "the command of motor \"{motor}\" is clipped at {level}, but recorded up to {largest}",
+     "the command of motor {motor:?} is clipped at {level}, but recorded up to {largest}",
      "record the amplifier's output, limit the command to its range, "
      "or remove the parts of the recording beyond this range"},
     {kClippedAngle, "clipped-angle",
-     "encoder \"{encoder}\" saturates at {level:4}: {count} readings stay there",
+     "encoder {encoder:?} saturates at {level:4}: {count} readings stay there",
      "remove these rows, or mark their readings as missing"},
     {kClockRate, "clock-rate",
      "the clock of the time stamps is {error} too {fast|fast|slow} (rate {rate})",
@@ -36,8 +36,7 @@ constexpr MessageRow kMisfitRows[] = {
     {kWrongInertia, "wrong-inertia",
      "moments of inertia that are not estimated are wrong: {terms:, }",
      "check their unit, and that they are about the centre of mass, or estimate them"},
-    {kInertiaFactor, "inertia-factor",
-     "body \"{body}\": {factor} times the values in the rig file"},
+    {kInertiaFactor, "inertia-factor", "body {body:?}: {factor} times the values in the rig file"},
     {kWrongInertialParameter, "wrong-inertial-parameter",
      "{parameter} is {value} instead of {given:4}", kMeasureAgain},
     {kMissingFriction, "friction-law",
@@ -50,13 +49,13 @@ constexpr MessageRow kMisfitRows[] = {
     {kCreep, "creep", "with dry friction, joints creep instead of sticking: {joints:, }",
      "set `friction {{ transition_speed: ... }}` of these joints; "
      "friction creeps in simulators and in greased bearings"},
-    {kCreepingJoint, "creeping-joint", "\"{joint}\" at about {speed}"},
+    {kCreepingJoint, "creeping-joint", "{joint:?} at about {speed}"},
     {kMisfitCause, "misfit-cause",
      "{causes}; "
-     "with this correction, errors of encoder \"{encoder}\" over windows of {window} s decrease "
+     "with this correction, errors of encoder {encoder:?} over windows of {window} s decrease "
      "from {before:2} to {after:2}[; an equally likely cause: {alternatives:, or }][; {untested}]"},
     {kUnexplainedMisfit, "misfit",
-     "errors of encoder \"{encoder}\" over windows of {window} s are {error:2}, "
+     "errors of encoder {encoder:?} over windows of {window} s are {error:2}, "
      "{ratio:2} times the noise of its readings; "
      "none of the tested causes explains them (delay, clock, clipping, lengths, gains, inertias, "
      "end stops, friction, creep, air drag)[; {untested}]",

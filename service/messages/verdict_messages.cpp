@@ -15,32 +15,32 @@ constexpr MessageRow kVerdictRows[] = {
      "there are no segments to compare|}[, and the segments agree (Cochran's Q = {statistic}, "
      "{degrees} degrees of freedom)]"},
     {kUnexplainedShare, "unexplained-share",
-     "the model leaves {share} unexplained (encoder \"{encoder}\")"},
+     "the model leaves {share} unexplained (encoder {encoder:?})"},
     {kPredictionsMatchNoise, "predictions-match-noise",
      "torques are predicted to {percent:2} %, "
      "and torques and motions to {ratio:2} times the errors that noise explains"
      "[; the segments agree (Cochran's Q = {statistic}, {degrees} degrees of freedom)]"},
     {kUnexplainedTorque, "unexplained-torque",
-     "the model leaves {percent:2} % of a torque unexplained (joint \"{joint}\")"},
+     "the model leaves {percent:2} % of a torque unexplained (joint {joint:?})"},
     {kExcessTorqueErrors, "excess-torque-errors",
      "torques are predicted to {percent:2} %, "
-     "{ratio:2} times the error that noise explains (joint \"{joint}\")"},
+     "{ratio:2} times the error that noise explains (joint {joint:?})"},
     {kExcessPredictionErrors, "excess-prediction-errors",
      "motions are predicted {horizon:2} ahead with an error of {error:2}, "
-     "{ratio:2} times the error that noise explains (encoder \"{encoder}\")"},
+     "{ratio:2} times the error that noise explains (encoder {encoder:?})"},
     {kSegmentsDisagree, "segments-disagree",
      "the segments disagree (Cochran's Q = {statistic}, {degrees} degrees of freedom)"},
     {kExcessResiduals, "excess-residuals",
      "residuals are {ratio:2} times the sensor noise[ and {percent:2} % of the motion] "
-     "(encoder \"{encoder}\")"},
+     "(encoder {encoder:?})"},
     {kCorrelatedResiduals, "correlated-residuals",
-     "residuals are correlated in time (encoder \"{encoder}\")"},
+     "residuals are correlated in time (encoder {encoder:?})"},
     {kUnexplainedAccelerations, "unexplained-accelerations",
-     "some accelerations are unexplained (joint \"{joint}\")"},
+     "some accelerations are unexplained (joint {joint:?})"},
     {kTraceOfAccelerations, "unexplained-accelerations",
-     "a small part of the accelerations is unexplained (joint \"{joint}\")"},
+     "a small part of the accelerations is unexplained (joint {joint:?})"},
     {kCrossAxisSensitivity, "cross-axis-sensitivity",
-     "the {instrument} axes of sensor \"{sensor}\" have cross-axis sensitivity"},
+     "the {instrument} axes of sensor {sensor:?} have cross-axis sensitivity"},
     {kContradictedValue, "contradicted-value",
      "the recordings contradict the rig file ({parameter} is fixed at {fixed:4}, "
      "but the readings fit {estimate})"},

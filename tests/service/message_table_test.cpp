@@ -104,6 +104,7 @@ TEST(MessageTable, ChoosesATextByCountOrFlag) {
 
 TEST(MessageTable, FormatsValues) {
   EXPECT_EQ(filled("{x}", {{"x", std::string("a {b} [c]")}}), "a {b} [c]");
+  EXPECT_EQ(filled("{x:?}", {{"x", std::string("a")}}), "\"a\"");
   EXPECT_EQ(filled("{x}", {{"x", 123456}}), "123456");
   EXPECT_EQ(filled("{x} {x:6}", {{"x", 3.14159265}}), "3.14 3.14159");
   EXPECT_EQ(filled("{x}", {{"x", Quantity{0.25, "rad"}}}), "0.25 rad");
@@ -151,6 +152,7 @@ std::string readable(std::string text) {
   text = std::regex_replace(text, std::regex(R"(\{\{)"), "\x01");
   text = std::regex_replace(text, std::regex(R"(\}\})"), "\x02");
   text = std::regex_replace(text, std::regex(R"(\{[a-z0-9_]+\|([^{}|]*)\|([^{}|]*)\})"), "$1/$2");
+  text = std::regex_replace(text, std::regex(R"(\{([a-z0-9_]+):\?\})"), "\"*$1*\"");
   text = std::regex_replace(text, std::regex(R"(\{([a-z0-9_]+)(:[^{}]*)?\})"), "*$1*");
   text = std::regex_replace(text, std::regex("\x01"), "{");
   text = std::regex_replace(text, std::regex("\x02"), "}");
