@@ -56,19 +56,20 @@ int find_driven_joint(const Rig& rig, const std::string& name) {
     if (name.empty() || name == joint.name) found = j;
   }
   if (names.empty()) {
-    throw proto::InputError(rig.path +
-                            ": has no motor, so there is no command to design; "
-                            "record a release (configs/scenario-release.textproto)");
+    throw proto::InputError(
+        "{}: has no motor, so there is no command to design; "
+        "record a release (configs/scenario-release.textproto)",
+        rig.path);
   }
   if (found < 0) {
-    throw proto::InputError("--motor " + name + ": the rig has no such motor. Use one of " +
+    throw proto::InputError("--motor {}: the rig has no such motor. Use one of {}", name,
                             join_items(names));
   }
   if (name.empty() && names.size() > 1) {
     throw proto::InputError(
-        "the rig has " + std::to_string(names.size()) +
-        " motors, but a designed experiment drives only one. Add --motor with one of " +
-        join_items(names));
+        "the rig has {} motors, but a designed experiment drives only one. "
+        "Add --motor with one of {}",
+        names.size(), join_items(names));
   }
   return found;
 }
@@ -76,17 +77,18 @@ int find_driven_joint(const Rig& rig, const std::string& name) {
 daq::CommandLimits find_command_limits(const Rig& rig, int joint, double command_max) {
   daq::CommandLimits limits = motor_command_limits(rig, joint);
   if (command_max > limits.command_max) {
-    throw proto::InputError("--command-max " + format_number(command_max) +
-                            ": the rig file allows " + format_number(limits.command_max) + " " +
-                            rig.joint_facts[static_cast<std::size_t>(joint)].control_unit +
-                            "; lower it or leave it out");
+    throw proto::InputError(
+        "--command-max {}: the rig file allows at most {} {}; lower the value or leave "
+        "out the option",
+        format_number(command_max), format_number(limits.command_max),
+        rig.joint_facts[static_cast<std::size_t>(joint)].control_unit);
   }
   if (command_max > 0.0) limits.command_max = command_max;
   if (!std::isfinite(limits.command_max)) {
-    throw proto::InputError(rig.path +
-                            ": has no command limit. "
-                            "Write control_max in the motor or safety { command_max: ... "
-                            "}, or give --command-max");
+    throw proto::InputError(
+        "{}: has no command limit. Write control_max in the motor or "
+        "safety {{ command_max: ... }}, or give --command-max",
+        rig.path);
   }
   return limits;
 }
@@ -99,17 +101,18 @@ std::string describe_weak_motor(const Rig& rig, int joint, double command_max) {
   const double friction = breakaway_torque(mechanism, joint);
   if (torque > friction) return "";
   const std::string unit = own.kind_traits().turns ? " N·m" : " N";
-  return "By the present parameter values, the motor of joint \"" + own.name + "\" gives at most " +
-         format_number(torque) + unit + " at " + format_number(command_max) + " " +
-         rig.joint_facts[static_cast<std::size_t>(joint)].control_unit +
-         ", and the dry friction of the joint is " + format_number(friction) + unit +
-         ", so the joint does not move. ";
+  return fmt::format(
+      "By the present parameter values, the motor of joint {:?} gives at most {}{} at {} {}, and "
+      "the dry friction of the joint is {}{}, so the joint does not move. ",
+      own.name, format_number(torque), unit, format_number(command_max),
+      rig.joint_facts[static_cast<std::size_t>(joint)].control_unit, format_number(friction), unit);
 }
 
 std::string list_motion_remedies(const Rig& rig) {
-  return "Raise command_max (" + rig.path +
-         ", safety or control_max, or --command-max), widen the motion limits of the rig file, "
-         "or lengthen --duration";
+  return fmt::format(
+      "Raise command_max or control_max ({}), or --command-max; widen the motion limits of the rig "
+      "file; or lengthen --duration",
+      rig.path);
 }
 
 TestPushRun make_test_push_run(const Rig& rig, int joint, double command, double motion_share,
@@ -125,23 +128,28 @@ TestPushRun make_test_push_run(const Rig& rig, int joint, double command, double
     least = least > 0.0 ? std::min(least, motion) : motion;
   }
   const double duration = kPushes * (2.0 * kRise_s + kPushRest_s) + 1.0;
-  run.scenario =
+  const auto field = [](const char* name, double value, int digits) {
+    if (!(value > 0.0)) return std::string();
+    return fmt::format("{}: {}\n", name, format_number(value, digits));
+  };
+  run.scenario = fmt::format(
       "# proto-file: proto/scenario.proto\n"
       "# proto-message: rigcal.v1.Scenario\n"
       "#\n"
       "# First run of rigcal identify: cautious pushes of a motor whose gain may be far off.\n"
       "name: \"test-push\"\n"
-      "duration_s: " +
-      format_number(duration, 6) + "\n";
-  if (rate != 1000.0) run.scenario += "rate_hz: " + format_number(rate, 9) + "\n";
-  run.scenario += "test_push {\n  motor: " +
-                  quote_for_text_file(rig.mechanism.joints[static_cast<std::size_t>(joint)].name) +
-                  "\n  command: " + format_number(run.command, 8) +
-                  "\n  rise_s: " + format_number(kRise_s) + "\n";
-  if (turn > 0.0) run.scenario += "  motion_rad: " + format_number(turn, 6) + "\n";
-  if (slide > 0.0) run.scenario += "  motion_m: " + format_number(slide, 6) + "\n";
-  run.scenario +=
-      "  rest_s: " + format_number(kPushRest_s) + "\n  count: " + std::to_string(kPushes) + "\n}\n";
+      "duration_s: {}\n{}"
+      "test_push {{\n"
+      "  motor: {}\n"
+      "  command: {}\n"
+      "  rise_s: {}\n{}{}"
+      "  rest_s: {}\n"
+      "  count: {}\n"
+      "}}\n",
+      format_number(duration, 6), field("rate_hz", rate != 1000.0 ? rate : 0.0, 9),
+      quote_for_text_file(rig.mechanism.joints[static_cast<std::size_t>(joint)].name),
+      format_number(run.command, 8), format_number(kRise_s), field("  motion_rad", turn, 6),
+      field("  motion_m", slide, 6), format_number(kPushRest_s), kPushes);
   const bool turns = rig.mechanism.joints[static_cast<std::size_t>(joint)].kind_traits().turns;
   run.motion_text = format_number(turns ? turn : slide) + (turns ? " rad" : " m");
   return run;
@@ -172,14 +180,12 @@ std::string describe_missing_motion(const Rig& rig, int joint,
   }
   const std::string unit = rig.joint_facts[static_cast<std::size_t>(joint)].control_unit;
   const auto changed = std::lround(std::max(counts, 0.0));
-  const std::string observed =
-      "nothing moved: " +
-      (changed == 0 ? std::string("no encoder reading changed")
-                    : "no encoder reading changed by more than " + std::to_string(changed) +
-                          (changed == 1 ? " count" : " counts")) +
-      (command > 0.0 ? ", although commands reached " + format_number(command, 3) + " " + unit
-                     : ", and no command was recorded") +
-      ". ";
+  const std::string observed = fmt::format(
+      "nothing moved: no encoder reading changed{}, {}. ",
+      changed == 0 ? "" : fmt::format(" by more than {} count{}", changed, changed == 1 ? "" : "s"),
+      command > 0.0
+          ? fmt::format("although commands reached {} {}", format_number(command, 3), unit)
+          : "and no command was recorded");
   const std::string weak = describe_weak_motor(rig, joint, command);
   if (!weak.empty()) return observed + weak + "Larger commands are needed";
   return observed +

@@ -59,9 +59,9 @@ std::vector<estimator::SensorLimits> motion_limits(const Rig& rig, const Eigen::
       const double reading = sensors[i].sum([&](int joint) { return start[joint]; });
       if (!(reading > limits.lowest && reading < limits.highest)) {
         throw proto::InputError(
-            "encoder " + sensors[i].name + " reads " + format_number(reading) + " " +
-            sensors[i].units().coordinate + " before the run, outside its limits (" + rig.path +
-            ", safety). Move the joint within its limits and give its position with --at");
+            "encoder {:?} reads {} {} before the run, outside its limits ({}, safety). "
+            "Move the joint within its limits and give its position with --at",
+            sensors[i].name, format_number(reading), sensors[i].units().coordinate, rig.path);
       }
       limits.lowest = reading + limit_share * (limits.lowest - reading);
       limits.highest = reading + limit_share * (limits.highest - reading);
@@ -112,35 +112,39 @@ class Designer {
       return limits.highest > limits.lowest || limits.fastest > 0.0;
     });
     if (!any) {
-      result_.notes.push_back(
-          input.rig.path +
-          ": has no motion limits (safety { joint { } }); only the command is limited");
+      proto::add_note(
+          result_.notes,
+          "{}: has no motion limits (safety {{ joint {{ }} }}); only the command is limited",
+          input.rig.path);
     }
     if (precisions_.empty()) {
       throw proto::InputError(
-          "no free parameter has a meaningful relative precision. "
-          "Name the parameters to estimate with --for NAME:PRECISION");
+          "all free parameters are angles, offsets, zero or at a bound: "
+          "a precision in percent is meaningless. "
+          "Give the parameters to estimate with --for NAME:PRECISION");
     }
   }
 
   DesignedExperiment run() {
     result_.notes.insert(result_.notes.begin(), input_.notes.begin(), input_.notes.end());
     if (!input_.is_estimated) {
-      result_.notes.push_back(
-          "without a calibration result, "
-          "free parameters without a prior are assumed to have a standard deviation of " +
-          format_number(100.0 * estimator::kUnknownRelativeDeviation) +
-          " % of their values. After the first calibration, add --after RESULT.json");
+      proto::add_note(
+          result_.notes,
+          "free parameters without a prior are assumed to have a standard deviation of {} % of "
+          "their values, because no calibration result is given. "
+          "After the first calibration, add --after RESULT.json",
+          format_number(100.0 * estimator::kUnknownRelativeDeviation));
     }
     search();
     choose();
     result_.cancelled = is_stopped();
     if (!result_.cancelled && result_.scenario.empty()) {
       throw InfeasibleExperiment(
-          "the parameters are too uncertain: no plan is sure to stay within the rig's limits (" +
-          input_.rig.path +
-          ", safety) and to move the rig as predicted. "
-          "Calibrate with a recording of small motion first, and add --after RESULT.json");
+          "the parameters are too uncertain: "
+          "no command is certain to keep the rig within its limits ({}, safety) "
+          "and to move the rig as predicted. "
+          "Calibrate with a recording of small motion first, and add --after RESULT.json",
+          input_.rig.path);
     }
     if (!result_.cancelled) check_precision();
     result_.draws = kDraws;
@@ -206,9 +210,9 @@ class Designer {
     if (request_.kind) kinds = {*request_.kind};
     if (kinds.front() == CommandKind::kSwingUp && !swing_up) {
       throw proto::InputError(
-          "--kind swing-up: "
-          "the rig has no pendulum to swing up (a rotary joint without a motor that hangs at zero "
-          "and has its own encoder). Leave out --kind");
+          "--kind swing-up: the rig has no pendulum to swing up. "
+          "A pendulum is a revolute joint with an encoder, without a motor, that hangs at zero. "
+          "Leave out --kind");
     }
     const double mode_hz = fastest_mode();
     const auto begin = Clock::now();
@@ -236,20 +240,23 @@ class Designer {
       if (candidate.plan.size() == 0) continue;
       candidates_.push_back(candidate);
       if (!(design.worst <= effort.enough)) continue;
-      result_.notes.push_back(
-          "the search ended early: the predicted standard deviations are at most " +
-          format_percent(100.0 * kEnough) + " of the targets");
+      proto::add_note(
+          result_.notes,
+          "the search ended early: the predicted standard deviations are at most {} of the "
+          "targets",
+          format_percent(100.0 * kEnough));
       break;
     }
     if (candidates_.empty() && !is_stopped()) {
       const std::string weak = weak_motor();
-      throw InfeasibleExperiment(weak.empty()
-                                     ? "no plan stays within the rig's limits (" + input_.rig.path +
-                                           ", safety) for all likely parameter values. "
-                                           "Widen the limits, shorten --duration, "
-                                           "or calibrate first and add --after RESULT.json"
-                                     : "no run within the command limit moves the rig. " + weak +
-                                           list_motion_remedies(input_.rig));
+      throw InfeasibleExperiment(
+          weak.empty()
+              ? fmt::format("no command keeps the rig within its limits ({}, safety) for all "
+                            "likely parameter values. Widen the limits, shorten --duration, "
+                            "or calibrate first and add --after RESULT.json",
+                            input_.rig.path)
+              : fmt::format("no run within the command limit moves the rig. {}{}", weak,
+                            list_motion_remedies(input_.rig)));
     }
   }
 
@@ -272,29 +279,28 @@ class Designer {
     std::vector<std::string> useless;
     for (const ExperimentPrecision& target : result_.parameters) {
       if (!is_useless(target)) continue;
-      useless.push_back(target.name +
-                        (std::isinf(target.after)
-                             ? " would stay unknown"
-                             : " would have a standard deviation of " +
-                                   format_percent(100.0 * target.after / std::abs(target.value))));
+      useless.push_back(
+          std::isinf(target.after)
+              ? fmt::format("{} would stay unknown", target.name)
+              : fmt::format("{} would have a standard deviation of {} of its value", target.name,
+                            format_percent(100.0 * target.after / std::abs(target.value))));
     }
     if (useless.empty()) return;
     if (request_.targets.empty() && useless.size() < precisions_.size()) {
-      for (const std::string& each : useless) result_.notes.push_back(each + " of its value");
+      result_.notes.insert(result_.notes.end(), useless.begin(), useless.end());
       return;
     }
-    throw InfeasibleExperiment(
-        "no run of " + format_number(request_.duration) +
-        " s within the limits measures the parameters: " + join_items(useless) + " of the value. " +
-        weak_motor() + list_motion_remedies(input_.rig));
+    throw InfeasibleExperiment("no run of {} s within the limits measures the parameters: {}. {}{}",
+                               format_number(request_.duration), join_items(useless), weak_motor(),
+                               list_motion_remedies(input_.rig));
   }
 
   /// Reports the elapsed search time every few seconds.
   void report_time(const std::string& kind, Clock::time_point begin) {
     const std::chrono::duration<double> passed = Clock::now() - begin;
     const double reported = kProgressInterval_s * std::floor(passed.count() / kProgressInterval_s);
-    report_progress("searching for the best " + kind + ", " + format_number(reported) +
-                    " of at most " + format_number(request_.search_time) + " s");
+    report_progress(fmt::format("searching for the best {}, {} of at most {} s", kind,
+                                format_number(reported), format_number(request_.search_time)));
   }
 
   void report_progress(const std::string& text) {
@@ -334,8 +340,8 @@ class Designer {
       result_.notes.push_back(sentence);
     }
     if (reported.empty()) {
-      throw proto::InputError("no command of motor " + motor_name() +
-                              " makes any free parameter identifiable; " + result_.notes.back());
+      throw proto::InputError("no command of motor {:?} makes any free parameter identifiable; {}",
+                              motor_name(), result_.notes.back());
     }
     precisions_ = reported;
     task_.targets = make_design_targets(precisions_, task_.mechanism);
@@ -358,9 +364,11 @@ class Designer {
         others.push_back(name);
       }
     }
-    return precision.name + ": no command of motor " + motor_name() + " makes it identifiable" +
-           (others.empty() ? "" : " separately from " + join_items(others)) +
-           ". Fix it at a value measured in another way (free: false), or give it a prior";
+    return fmt::format(
+        "{}: no command of motor {:?} makes this parameter identifiable{}. Fix the parameter at "
+        "a value measured in another way (free: false), or give it a prior",
+        precision.name, motor_name(),
+        others.empty() ? "" : " separately from " + join_items(others));
   }
 
   /// Weakens a plan until all parameter samples stay within the limits with predictable motion.
@@ -378,8 +386,8 @@ class Designer {
     double least = std::numeric_limits<double>::infinity();
     for (Candidate& candidate : candidates_) {
       set_task_signals(candidate.shape, task_);
-      report_progress("simulating " + std::to_string(kDraws) + " parameter samples with the best " +
-                      command_kind_name(candidate.shape.kind));
+      report_progress(fmt::format("simulating {} parameter samples with the best {}", kDraws,
+                                  command_kind_name(candidate.shape.kind)));
       if (!calm_down(candidate)) continue;
       const std::string scenario = scenario_text(candidate);
       const std::optional<Eigen::VectorXd> after = predict(scenario);
@@ -397,21 +405,22 @@ class Designer {
   }
 
   std::string scenario_text(const Candidate& candidate) const {
-    std::string text =
+    std::string text = fmt::format(
         "# proto-file: proto/scenario.proto\n"
         "# proto-message: rigcal.v1.Scenario\n"
         "#\n"
-        "# Designed by rigcal design for ";
-    std::vector<std::string> names;
-    for (const TargetPrecision& precision : precisions_) names.push_back(precision.name);
-    text += join_items(names) + ".\n";
-    text += "name: \"designed-" + command_kind_name(candidate.shape.kind) + "\"\n";
-    text += "duration_s: " + format_number(request_.duration, 9) + "\n";
-    if (request_.rate != 1000.0) text += "rate_hz: " + format_number(request_.rate, 9) + "\n";
+        "# Designed by rigcal design for {}.\n"
+        "name: \"designed-{}\"\n"
+        "duration_s: {}\n",
+        join_items(precisions_, &TargetPrecision::name), command_kind_name(candidate.shape.kind),
+        format_number(request_.duration, 9));
+    if (request_.rate != 1000.0) {
+      text += fmt::format("rate_hz: {}\n", format_number(request_.rate, 9));
+    }
     text += start_text();
     text += format_scenario_excitation(candidate.shape, motor_name(), candidate.plan);
     if (request_.command_max > 0.0) {
-      text += "limits { command_max: " + format_number(request_.command_max, 9) + " }\n";
+      text += fmt::format("limits {{ command_max: {} }}\n", format_number(request_.command_max, 9));
     }
     return text;
   }
@@ -422,8 +431,9 @@ class Designer {
     for (int j = 0; j < task_.mechanism.joint_count(); ++j) {
       const estimator::Joint& joint = task_.mechanism.joints[static_cast<std::size_t>(j)];
       if (task_.facts.start[j] == 0.0) continue;
-      text += "initial { joint: \"" + joint.name + "\" " + joint.kind_traits().coordinate_field +
-              ": " + format_number(task_.facts.start[j], 6) + " }\n";
+      text +=
+          fmt::format("initial {{ joint: {:?} {}: {} }}\n", joint.name,
+                      joint.kind_traits().coordinate_field, format_number(task_.facts.start[j], 6));
     }
     return text;
   }

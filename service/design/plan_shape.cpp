@@ -107,12 +107,18 @@ std::string feedback_text(const CommandShape& shape, const std::string& motor,
   if (!shape.feedback) return "";
   const daq::PositionFeedbackSettings settings =
       compute_feedback_settings(*shape.feedback, plan.tail(kFeedbackGains));
-  return "position_feedback {\n  motor: " + quote_for_text_file(motor) +
-         (shape.feedback->slides ? "\n  position_m: " : "\n  angle_rad: ") +
-         command_text(settings.setpoint_rad - shape.feedback->offset) +
-         "\n  proportional_gain: " + command_text(settings.proportional_gain) +
-         "\n  derivative_gain: " + command_text(settings.derivative_gain) +
-         "\n  command_max: " + command_text(settings.command_max) + "\n}\n";
+  return fmt::format(
+      "position_feedback {{\n"
+      "  motor: {}\n"
+      "  {}: {}\n"
+      "  proportional_gain: {}\n"
+      "  derivative_gain: {}\n"
+      "  command_max: {}\n"
+      "}}\n",
+      quote_for_text_file(motor), shape.feedback->slides ? "position_m" : "angle_rad",
+      command_text(settings.setpoint_rad - shape.feedback->offset),
+      command_text(settings.proportional_gain), command_text(settings.derivative_gain),
+      command_text(settings.command_max));
 }
 
 std::string swing_up_text(const CommandShape& shape, const std::string& motor,
@@ -290,9 +296,9 @@ std::string format_scenario_excitation(const CommandShape& shape, const std::str
       const double start = pulse_start(shape, i);
       // A gap of 1 µs between samples, or rounding could make two pulses overlap.
       const double width = pulse_start(shape, i + 1) - start - 1.0;
-      text += "  pulse { command: " + command_text(plan[i]) +
-              " start_s: " + format_number(1e-6 * start, kTimeDigits) +
-              " width_s: " + format_number(1e-6 * width, kTimeDigits) + " }\n";
+      text += fmt::format("  pulse {{ command: {} start_s: {} width_s: {} }}\n",
+                          command_text(plan[i]), format_number(1e-6 * start, kTimeDigits),
+                          format_number(1e-6 * width, kTimeDigits));
     }
     return text + "}\n" + feedback_text(shape, motor, plan);
   }

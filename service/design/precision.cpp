@@ -30,16 +30,16 @@ double read_deviation(const std::string& option, const std::string& text,
   const char* const end = precision.data() + precision.size() - (percent ? 1 : 0);
   const auto read = std::from_chars(precision.data(), end, number);
   if (read.ec != std::errc() || read.ptr != end || !(number > 0.0) || !std::isfinite(number)) {
-    throw proto::InputError(option + " " + text + ": \"" + precision +
-                            "\" is not a positive standard deviation. Write " + parameter.name +
-                            ":2% or a number in " + parameter.unit);
+    throw proto::InputError(
+        "{} {}: {:?} is not a positive standard deviation. Write {}:2% or a number in {}", option,
+        text, precision, parameter.name, parameter.unit);
   }
   if (!percent) return number;
   const double value = (is_at_bound(parameter) ? in_file : parameter).value;
   if (value == 0.0 || is_at_bound(in_file)) {
-    throw proto::InputError(option + " " + text + ": a percentage of the value " +
-                            format_number(value) + (value == 0.0 ? "" : ", its bound,") +
-                            " is meaningless. Write a number in " + parameter.unit);
+    throw proto::InputError(
+        "{} {}: a percentage of the value {}{} is meaningless. Write a number in {}", option, text,
+        format_number(value), value == 0.0 ? "" : ", its bound,", parameter.unit);
   }
   return 0.01 * number * std::abs(value);
 }
@@ -59,9 +59,9 @@ double target_deviation(const TargetPrecision& precision, const estimator::Mecha
       mechanism.parameters[static_cast<std::size_t>(precision.index)];
   if (parameter.unit == kAngleUnit) return kAngleWanted;
   if (parameter.value != 0.0) return kShareWanted * std::abs(parameter.value);
-  throw proto::InputError("--for " + precision.name +
-                          ": the value is 0, so an absolute precision is needed. Write " +
-                          precision.name + ":NUMBER in " + parameter.unit);
+  throw proto::InputError(
+      "--for {0}: the value is 0, so an absolute precision is needed. Write {0}:NUMBER in {1}",
+      precision.name, parameter.unit);
 }
 
 std::string share_of(double deviation, double value) {
@@ -85,14 +85,13 @@ Eigen::VectorXd read_places(const std::vector<std::string>& texts,
     const std::string name = text.substr(0, equals);
     const auto joint = std::ranges::find(mechanism.joints, name, &estimator::Joint::name);
     if (joint == mechanism.joints.end()) {
-      throw proto::InputError("--at " + text + ": the rig has no joint \"" + name +
-                              "\"; write JOINT=VALUE");
+      throw proto::InputError("--at {}: the rig has no joint {:?}; write JOINT=VALUE", text, name);
     }
     double value = 0.0;
     const char* const end = text.data() + text.size();
     const auto read = std::from_chars(text.data() + std::min(equals + 1, text.size()), end, value);
     if (read.ec != std::errc() || read.ptr != end || !std::isfinite(value)) {
-      throw proto::InputError("--at " + text + ": not a number. Write " + name + "=VALUE in " +
+      throw proto::InputError("--at {}: not a number. Write {}=VALUE in {}", text, name,
                               joint->units().coordinate);
     }
     placed[joint - mechanism.joints.begin()] = value;
@@ -116,8 +115,9 @@ std::vector<TargetPrecision> parse_target_precisions(const std::string& option,
         find_required_parameter(option + " " + name, name, mechanism);
     if (!parameter.free) {
       throw proto::InputError(
-          option + " " + text +
-          ": not free, so it would not be estimated. Mark it with free: true in the rig file");
+          "{} {}: the parameter is not free, so it would not be estimated. "
+          "Mark it with free: true in the rig file",
+          option, text);
     }
     if (std::ranges::find(precisions, name, &TargetPrecision::name) != precisions.end()) {
       throw proto::InputError(option + " " + text + ": given twice. Give it once");

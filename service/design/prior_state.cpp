@@ -1,5 +1,3 @@
-#include "service/design/experiment.hpp"
-
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -10,6 +8,7 @@
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/calibration/calibration_input.hpp"
+#include "service/design/experiment.hpp"
 #include "service/options/parameter_values.hpp"
 #include "service/result/stored_result.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
@@ -40,9 +39,10 @@ void find_noise(const StoredResult* stored, DesignInput& input) {
       noise = stored->noise.at(sensors[i].name);
     } else if (quantum == 0.0) {
       noise = kUsualNoise * units.scale;
-      input.notes.push_back("encoder " + sensors[i].name +
-                            ": neither a result nor the rig file gives its noise; " +
-                            format_number(noise) + " " + units.coordinate + " is assumed");
+      proto::add_note(
+          input.notes,
+          "encoder {}: neither a result nor the rig file gives its noise; {} {} is assumed",
+          sensors[i].name, format_number(noise), units.coordinate);
     }
     if (noise <= kCountingNoise * counting) input.quantum[at] = quantum;
   }
@@ -81,10 +81,11 @@ void find_recordings(const StoredResult& stored, DesignInput& input) {
   try {
     input.recordings = load_calibration_input(stored.request).recordings;
   } catch (const proto::InputError& missing) {
-    input.notes.push_back(
-        "a recording of " + stored.file + " cannot be read again (" + missing.what() +
-        "), so only the covariance of the result is used. "
-        "A calibration of all recordings together can be less precise than predicted");
+    proto::add_note(
+        input.notes,
+        "a recording of {} cannot be read again ({}), so only the covariance of the result is "
+        "used. A calibration of all recordings together can be less precise than predicted",
+        stored.file, missing.what());
   }
 }
 
@@ -93,10 +94,10 @@ void find_recordings(const StoredResult& stored, DesignInput& input) {
 ParameterValues read_physical_values(const std::string& path) {
   ParameterValues values = read_parameter_values(path);
   if (values.kind != estimator::EstimateKind::kShadow) return values;
-  throw proto::InputError(path +
-                          ": contains shadow parameters of a SPOOK simulator; "
-                          "experiment design needs physical parameters. "
-                          "Calibrate with --parameters physical");
+  throw proto::InputError(
+      "{}: contains shadow parameters of a SPOOK simulator; experiment design needs "
+      "physical parameters. Calibrate with --parameters physical",
+      path);
 }
 
 /// Restores the rig file's values of free parameters that a result has at a bound other than zero,
@@ -138,9 +139,10 @@ void add_result_recordings(const std::string& rig_path, const std::string& value
     input.recordings = load_calibration_input(request).recordings;
     input.sources = std::move(request.recordings);
   } catch (const proto::InputError& missing) {
-    input.notes.push_back("the recordings of " + values + " cannot be read (" + missing.what() +
-                          "), so only its values are used; "
-                          "the next estimates do not use its information");
+    proto::add_note(input.notes,
+                    "the recordings of {} cannot be read ({}), so only its parameter values are "
+                    "used; the next estimates do not use the information in these recordings",
+                    values, missing.what());
   }
 }
 
@@ -162,7 +164,7 @@ DesignInput load_design_input(const std::string& rig_path, const std::string& re
   restore_values_at_bounds(in_file, mechanism);
   if (estimator::FreeParameters(mechanism).size() == 0) {
     throw proto::InputError(
-        rig_path + ": no parameter is free. Mark the parameters to estimate with free: true");
+        "{}: no parameter is free. Mark the parameters to estimate with free: true", rig_path);
   }
   find_noise(stored ? &*stored : nullptr, input);
   const Eigen::MatrixXd covariance = covariance_of(given, mechanism);

@@ -40,12 +40,12 @@ estimator::CalibrationOptions read_calibration_options(const Struct& message,
       if (ignore_unknown) continue;
       std::vector<std::string> keys;
       for (const OptionRow& each : kOptionRows) keys.emplace_back(each.key);
-      throw proto::InputError(where + "." + key + ": unknown option" +
+      throw proto::InputError("{}.{}: unknown option{}", where, key,
                               proto::suggest_spelling(key, keys));
     }
     const std::string text = text_of(value);
     if (text == format_option(*row, {}) || set_option(*row, text, options)) continue;
-    throw proto::InputError(where + "." + key + " is \"" + text + "\"; give " +
+    throw proto::InputError("{}.{} is {:?}; give {}", where, key, text,
                             describe_option_values(*row));
   }
   return options;

@@ -1,5 +1,7 @@
 #include "service/options/option_texts.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "proto/notation/number_format.hpp"
@@ -27,8 +29,8 @@ constexpr OptionHelp kOptionHelp[] = {
      "Lower it for noisy sensors"},
     {"max-iterations", "Maximum number of iterations of a fit; each restart gets as many again"},
     {"restarts",
-     "Maximum number of successful restarts of a fit that may have ended in a local minimum, "
-     "for physical parameters. 0: faster, no restarts"},
+     "Maximum number of successful restarts of a fit that may have ended in a local minimum. "
+     "Only for physical parameters. 0: faster, no restarts"},
     {"no-refine", "Omit the fit of the open-loop simulation after the joint estimation"},
     {"no-start-from-physical",
      "Start from the given values instead of first estimating physical parameters"},
@@ -72,10 +74,10 @@ std::string python_argument_name(const estimator::OptionRow& row) {
 }
 
 std::string describe_time_limit_end(double duration_s, const std::string& remedy) {
-  return "the time limit of " + notation::format_number(duration_s) +
-         " s is over. Use a part of the recordings or a longer step, check the rig file for "
-         "extreme values, or " +
-         remedy;
+  return fmt::format(
+      "the time limit of {} s is over. Use a part of the recordings or a longer step, check the "
+      "rig file for extreme values, or {}",
+      notation::format_number(duration_s), remedy);
 }
 
 std::string estimate_kind_name(estimator::EstimateKind kind) {

@@ -129,6 +129,11 @@ void set_value(const ParameterValues& values, const ParameterValues::ParameterVa
 
 }  // namespace
 
+void reject_result_file(const std::string& path, const std::string& what, const std::string& why) {
+  throw proto::InputError("{}: {}. Give the output of rigcal calibrate --json ({})", path, what,
+                          why.substr(0, why.find('\n')));
+}
+
 ParameterValues read_parameter_values(const std::string& path) {
   ParameterValues values;
   if (path.empty()) return values;
@@ -137,11 +142,7 @@ ParameterValues read_parameter_values(const std::string& path) {
   const std::string text = proto::read_file(path, proto::kTableSizeMax);  // with trajectories
   values.mark = compute_text_digest(text);
   const auto status = google::protobuf::util::JsonStringToMessage(text, &result);
-  if (!status.ok()) {
-    const std::string why(status.message());
-    throw proto::InputError(path + ": not JSON. Give the output of rigcal calibrate --json (" +
-                            why.substr(0, why.find('\n')) + ")");
-  }
+  if (!status.ok()) reject_result_file(path, "not JSON", std::string(status.message()));
   const std::string renamed =
       proto::find_renamed_json_field(path, result, *rigcal::v1::CalibrationResult::descriptor());
   if (!renamed.empty()) throw proto::InputError(renamed);
@@ -183,14 +184,16 @@ void apply_parameter_values(const ParameterValues& values, estimator::Mechanism&
     if (index < 0 && is_of_recording(entry)) continue;
     if (index < 0) {
       fail(values.file, entry.field + ".name",
-           "the rig has no parameter \"" + entry.name +
-               "\"; give the rig file that was calibrated, or remove the entry");
+           fmt::format("the rig has no parameter {:?}; give the rig file that was calibrated, or "
+                       "remove the entry",
+                       entry.name));
     }
     estimator::Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
     if (parameter.unit != entry.unit) {
       fail(values.file, entry.field + ".unit",
-           entry.name + " is in " + entry.unit + " in the result but in " + parameter.unit +
-               " in the rig file. Give the rig file that was calibrated");
+           fmt::format("{} is in {} in the result but in {} in the rig file. "
+                       "Give the rig file that was calibrated",
+                       entry.name, entry.unit, parameter.unit));
     }
     if (estimator::find_dependency(mechanism, index) == nullptr)
       set_value(values, entry, parameter);
@@ -202,9 +205,9 @@ void apply_parameter_values(const ParameterValues& values, estimator::Mechanism&
     const double now = mechanism.parameters[static_cast<std::size_t>(index)].value;
     if (std::abs(now - entry.value) <= kTieTolerance * std::abs(entry.value)) continue;
     fail(values.file, entry.field + ".value",
-         entry.name + " = " + notation::format_exact(entry.value) +
-             " in the result, but a dependency of the rig file gives " +
-             notation::format_exact(now) + ". Give the rig file that was calibrated");
+         fmt::format("{} is {} in the result, but a dependency of the rig file gives {}. "
+                     "Give the rig file that was calibrated",
+                     entry.name, notation::format_exact(entry.value), notation::format_exact(now)));
   }
 }
 

@@ -35,6 +35,12 @@ struct ParameterValues {
   double state_error_weight = 0.0;  ///< weight κ; 0 if unknown
 };
 
+/// Rejects a file that is not a result of `rigcal calibrate --json`.
+/// @param why  details of the parser; only their first line is used
+/// @throws proto::InputError always
+[[noreturn]] void reject_result_file(const std::string& path, const std::string& what,
+                                     const std::string& why);
+
 /// Reads the parameter values in a result file of `rigcal calibrate --json`. An empty path gives no
 /// values.
 ParameterValues read_parameter_values(const std::string& path);

@@ -149,8 +149,9 @@ class RigWriter {
   const Steps* place_of(const std::string& parameter) {
     const auto found = placed_.places.find(parameter);
     if (found == placed_.places.end()) {
-      notes_.push_back(parameter +
-                       ": belongs to the recording, not to the rig; only the result contains it");
+      proto::add_note(notes_,
+                      "{}: belongs to the recording, not to the rig; only the result contains it",
+                      parameter);
       return nullptr;
     }
     // Adding a motor or an encoder would make the joint driven or measured.
@@ -160,8 +161,9 @@ class RigWriter {
                        found->second.begin() + static_cast<std::ptrdiff_t>(count));
       const bool of_joint = part.front().field->name() == "joint";
       if (!of_joint || (field != "motor" && field != "encoder") || edit_.has(part)) continue;
-      notes_.push_back(parameter + ": was not written, because the joint has no " + field +
-                       " { } in the file. Add one");
+      proto::add_note(notes_,
+                      "{}: was not written, because the joint has no {} {{ }} in the file. Add one",
+                      parameter, field);
       return nullptr;
     }
     return &found->second;

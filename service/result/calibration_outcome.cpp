@@ -1,6 +1,6 @@
 #include "service/result/calibration_outcome.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -67,9 +67,11 @@ std::string explain_wide_intervals(const estimator::Calibration& calibration) {
     widest = &estimate;
   }
   if (widest == nullptr) return "";
-  return "The pieces disagree, so 95 % intervals use Student's t factor and are up to ± " +
-         format_number(most, 2) + " standard deviations wide (" + widest->name +
-         ") instead of ± 2. The factor grows when few pieces identify a parameter (12.7 for two).";
+  return fmt::format(
+      "The pieces disagree, so 95 % intervals use Student's t factor and are up to ± {} standard "
+      "deviations wide ({}) instead of ± 2. "
+      "If few pieces identify a parameter, the factor is larger (12.7 for two pieces).",
+      format_number(most, 2), widest->name);
 }
 
 std::string explain_exact_values(const estimator::Calibration& calibration) {

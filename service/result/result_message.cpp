@@ -71,8 +71,8 @@ std::time_t seconds_now() {
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (fault != std::errc() || end != text.data() + text.size() || seconds < 0 ||
       seconds >= kYear10000) {
-    throw proto::InputError("SOURCE_DATE_EPOCH: \"" + std::string(text) +
-                            "\" is not a number of seconds since 1970. Correct or unset it");
+    throw proto::InputError(
+        "SOURCE_DATE_EPOCH: {:?} is not a number of seconds since 1970. Correct or unset it", text);
   }
   return static_cast<std::time_t>(seconds);
 }

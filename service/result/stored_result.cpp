@@ -11,6 +11,7 @@
 #include "proto/text/renamed_fields.hpp"
 #include "service/options/option_message.hpp"
 #include "service/options/option_texts.hpp"
+#include "service/options/parameter_values.hpp"
 #include "service/result/result_message.hpp"
 #include "service/text/number_format.hpp"
 
@@ -90,9 +91,10 @@ std::string read_json_text(const std::string& path) {
   constexpr std::ptrdiff_t kValuesMax = 6'000'000;
   std::string text = proto::read_file(path, proto::kTableSizeMax);
   if (std::ranges::count(text, ',') > kValuesMax) {
-    throw proto::InputError(path +
-                            ": has more than 6 million values, the limit of a result; "
-                            "calibrate again without --trajectories");
+    throw proto::InputError(
+        "{}: has more than 6 million values, the limit of a result; "
+        "calibrate again without --trajectories",
+        path);
   }
   return text;
 }
@@ -103,8 +105,9 @@ StoredResult convert_stored_result(const std::string& file, const v1::Calibratio
   const v1::ProvenanceResult& provenance = result.provenance();
   if (provenance.rig_text().empty()) {
     throw proto::InputError(
-        file +
-        ": provenance.rigText: missing, because an older rigcal wrote the result. Calibrate again");
+        "{}: provenance.rigText: missing, because an older rigcal wrote the result. "
+        "Calibrate again",
+        file);
   }
   StoredResult stored{.file = file,
                       .rig = rig_of(file, result),
@@ -135,11 +138,7 @@ StoredResult parse_stored_result(const std::string& path, const std::string& tex
     result.Clear();
     status = google::protobuf::util::JsonStringToMessage(text, &result, options);
   }
-  if (!status.ok()) {
-    const std::string why(status.message());
-    throw proto::InputError(path + ": not a result. Give the output of rigcal calibrate --json (" +
-                            why.substr(0, why.find('\n')) + ")");
-  }
+  if (!status.ok()) reject_result_file(path, "not a result", std::string(status.message()));
   return convert_stored_result(path, result);
 }
 
@@ -157,17 +156,12 @@ bool have_common_recordings(const StoredResult& first, const StoredResult& secon
 ResultHeader read_result_header(const std::string& path) {
   Struct result;
   const auto status = google::protobuf::util::JsonStringToMessage(read_json_text(path), &result);
-  const std::string remedy = ". Give the output of rigcal calibrate --json";
-  if (!status.ok()) {
-    const std::string why(status.message());
-    throw proto::InputError(path + ": not JSON" + remedy + " (" + why.substr(0, why.find('\n')) +
-                            ")");
-  }
+  if (!status.ok()) reject_result_file(path, "not JSON", std::string(status.message()));
   ResultHeader head;
   const Struct provenance = head_object(result, "provenance");
   head.version = head_text(result, "version");
   if (head.version.empty()) head.version = head_text(provenance, "version");
-  if (head.version.empty()) throw proto::InputError(path + ": not a result of rigcal" + remedy);
+  if (head.version.empty()) reject_result_file(path, "not a result of rigcal", "no version");
   head.command = head_text(provenance, "command");
   head.date = head_text(provenance, "date");
   head.rig = head_text(result, "rig");
@@ -182,8 +176,9 @@ ResultHeader read_result_header(const std::string& path) {
 }
 
 std::string describe_result_file(const ResultHeader& head) {
-  return "a result of " + (head.command.empty() ? "rigcal" : "\"rigcal " + head.command + "\"") +
-         " " + head.version + (head.date.empty() ? "" : " of " + head.date);
+  return fmt::format("a result of {} {}{}",
+                     head.command.empty() ? "rigcal" : fmt::format("\"rigcal {}\"", head.command),
+                     head.version, head.date.empty() ? "" : " of " + head.date);
 }
 
 }  // namespace service

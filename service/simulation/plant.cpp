@@ -27,8 +27,9 @@ constexpr double kChangePoint = 1e-4;  // condition of the best coordinates ther
 
 void refuse_divergence(const Eigen::VectorXd& angles, double time) {
   if (angles.allFinite()) return;
-  throw proto::InputError("the simulation diverges at " + format_number(time) +
-                          " s; use a smaller step (--step, in Python step)");
+  throw proto::InputError(
+      "the simulation diverges at {} s; use a smaller step (--step, in Python step)",
+      format_number(time));
 }
 
 class SpookPlant final : public Plant {
@@ -45,8 +46,9 @@ class SpookPlant final : public Plant {
   void advance_step(const Eigen::VectorXd& control, double time) override {
     if (stepper_.step(state_, control) != estimator::StepOutcome::kOk) {
       throw proto::InputError(
-          "the model cannot be stepped at " + format_number(time) +
-          " s; use a smaller step (--step, in Python step), or a compliance above 0 for loops");
+          "the model cannot be stepped at {} s; "
+          "use a smaller step (--step, in Python step), or a compliance above 0 for loops",
+          format_number(time));
     }
     motion_.col(0) = angles_;
     motion_.col(1) = speeds_;
@@ -196,10 +198,11 @@ class IntervalPlant final : public PhysicalPlant {
     if (closure_.smallest_singular_value(angles_, present.dependent) > kWorn * good_) return;
     choose_course();
     if (!(good_ > kChangePoint)) {
-      throw proto::InputError(path_ + ": at " + format_number(time) +
-                              " s of the scenario the loops pass a singular configuration (change "
-                              "point), from which the motion can continue in two ways. "
-                              "Start or drive the rig so that it avoids this configuration");
+      throw proto::InputError(
+          "{}: at {} s of the scenario the loops pass a singular configuration (change point), "
+          "from which the motion can continue in two ways. "
+          "Start or drive the rig so that it avoids this configuration",
+          path_, format_number(time));
     }
     begin_from_here();
   }

@@ -231,13 +231,16 @@ class ScenarioReader {
   [[noreturn]] void refuse_open_loops() const {
     if (source_.initial_size() > 0) {
       root_.at("initial", 0)
-          .fail("the loops of " + rig_.path +
-                " cannot be closed with these initial joint positions. "
-                "Write initial { } for fewer joints, or with other values");
+          .fail(
+              "the loops of {} cannot be closed with these initial joint positions. "
+              "Write initial {{ }} for fewer joints, or with other values",
+              rig_.path);
     }
-    root_.fail("has no initial joint positions, and the loops of " + rig_.path +
-               " cannot be closed near zero. Write initial { joint: ... angle_rad: ... "
-               "} for a joint, or assembly_guess for a joint in the rig file");
+    root_.fail(
+        "has no initial joint positions, and the loops of {} cannot be closed near zero. "
+        "Write initial {{ joint: ... angle_rad: ... }} for a joint, "
+        "or assembly_guess for a joint in the rig file",
+        rig_.path);
   }
 
   void refuse_start_beyond_stops() const {
@@ -250,10 +253,11 @@ class ScenarioReader {
       for (int i = 0; i < source_.initial_size(); ++i) {
         if (source_.initial(i).joint() == joint.name) place = root_.at("initial", i);
       }
-      place.fail("joint \"" + joint.name + "\" starts at " + format_number(start, 6) + " " + unit +
-                 ", beyond its stop at " + format_number(stop.position, 6) + " " + unit +
-                 "; write initial { joint: \"" + joint.name + "\" " +
-                 traits_at(stop.joint).coordinate_field + ": ... } within its stops");
+      place.fail(
+          "joint {0:?} starts at {1} {2}, beyond its stop at {3} {2}; "
+          "write initial {{ joint: {0:?} {4}: ... }} within its stops",
+          joint.name, format_number(start, 6), unit, format_number(stop.position, 6),
+          traits_at(stop.joint).coordinate_field);
     }
   }
 

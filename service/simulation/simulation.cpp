@@ -156,16 +156,16 @@ class Encoders {
     for (const estimator::Encoder& sensor : sensors_) {
       late_.push_back(rig.mechanism.at(sensor.delay).value / step);
       if (late_.back() >= 0.0) continue;
-      throw proto::InputError(rig.path + ": encoder \"" + sensor.name +
-                              "\" has a negative delay, " +
-                              "which cannot be simulated. Use a delay of 0 or more");
+      throw proto::InputError(
+          "{}: encoder {:?} has a negative delay, which cannot be simulated. "
+          "Use a delay of 0 or more",
+          rig.path, sensor.name);
     }
     if (!scenario.quantize) return;
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
       if (rig.encoders[i].count > 0.0) continue;
-      throw proto::InputError(
-          std::string("quantize needs ") + sensors_[i].kind_traits().counts.name +
-          " in the encoder of joint \"" + sensors_[i].name + "\" (" + rig.path + ")");
+      throw proto::InputError("quantize needs {} in the encoder of joint {:?} ({})",
+                              sensors_[i].kind_traits().counts.name, sensors_[i].name, rig.path);
     }
   }
 
@@ -237,10 +237,11 @@ std::vector<std::string> describe_unreachable_limits(const Rig& rig, const Scena
     if (passed.size() < 2) continue;
     const estimator::Joint& joint = rig.mechanism.joints[static_cast<std::size_t>(limit.joint)];
     const auto text = [](double position) { return format_number(position, 6); };
-    notes.push_back("the scenario limit of joint \"" + joint.name + "\", ±" +
-                    text(limit.angle_max) + " " + joint.units().coordinate +
-                    ", is beyond its end stops at " + join_items(passed, text, " and ") + " " +
-                    joint.units().coordinate + "; set the limit inside the stops");
+    proto::add_note(notes,
+                    "the scenario limit of joint {:?}, ±{} {}, is beyond its end stops at {} {}; "
+                    "set the limit inside the stops",
+                    joint.name, text(limit.angle_max), joint.units().coordinate,
+                    join_items(passed, text, " and "), joint.units().coordinate);
   }
   return notes;
 }
@@ -290,9 +291,9 @@ class Watch {
     std::vector<std::string> notes;
     for (const Bound& bound : bounds_) {
       if (bound.excess == 0.0) continue;
-      notes.push_back(bound.words + " " + bound.unit + " at " + format_number(bound.since, 6) +
-                      " s, by up to " + format_number(bound.excess, 3) + " " + bound.unit +
-                      "; a run on the rig would stop there");
+      proto::add_note(notes, "{} {} at {} s, by up to {} {}; a run on the rig would stop there",
+                      bound.words, bound.unit, format_number(bound.since, 6),
+                      format_number(bound.excess, 3), bound.unit);
     }
     return notes;
   }
@@ -363,16 +364,14 @@ class Watch {
 int count_steps(double period, double step) {
   const double ratio = period / step;
   if (!(step > 0.0) || !(ratio <= kStepsPerSampleMax)) {
-    throw proto::InputError("--step " + format_number(step) +
-                            " s; give a positive one of at least " +
-                            format_number(period / kStepsPerSampleMax) + " s");
+    throw proto::InputError("--step {} s: the step is too short; give at least {} s",
+                            format_number(step), format_number(period / kStepsPerSampleMax));
   }
   const auto steps = estimator::round_to_integer_ratio(ratio);
   if (!steps) {
-    throw proto::InputError("--step " + format_number(step) +
-                            " s does not divide the sampling period " + format_number(period) +
-                            " s; use " + format_number(period / std::max(1.0, std::ceil(ratio))) +
-                            " s");
+    throw proto::InputError("--step {} s does not divide the sampling period {} s; use {} s",
+                            format_number(step), format_number(period),
+                            format_number(period / std::max(1.0, std::ceil(ratio))));
   }
   return *steps;
 }
@@ -381,10 +380,11 @@ int count_steps(double period, double step) {
 Eigen::Index count_samples(double duration, double period) {
   const double count = std::floor(duration / period + 1e-9) + 1.0;
   if (count >= 1.0 && count <= kSamplesMax) return static_cast<Eigen::Index>(count);
-  throw proto::InputError("duration_s: " + format_number(duration) + " s sampled every " +
-                          format_number(1e3 * period) + " ms gives " + format_number(count) +
-                          " samples, more than the limit of " + format_number(kSamplesMax) +
-                          ". Shorten the scenario or lower rate_hz");
+  throw proto::InputError(
+      "duration_s: {} s sampled every {} ms gives {} samples, more than the limit of {}. "
+      "Shorten the scenario or lower rate_hz",
+      format_number(duration), format_number(1e3 * period), format_number(count),
+      format_number(kSamplesMax));
 }
 
 /// Checks whether a scenario finished early because the rig came to rest after a release.
@@ -421,8 +421,8 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
   if (step > run.period * (1.0 + 1e-9)) {
     run.period = step;
     rate = 1.0 / step;
-    run.notes.push_back("samples are taken once per step, every " + format_number(1e3 * step) +
-                        " ms, instead of at " + format_number(scenario.rate) + " Hz");
+    proto::add_note(run.notes, "samples are taken once per step, every {} ms, instead of at {} Hz",
+                    format_number(1e3 * step), format_number(scenario.rate));
   }
   const int steps = count_steps(run.period, step);
   auto samples = count_samples(scenario.excitation.duration_s(), run.period);

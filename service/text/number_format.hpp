@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/core.h>  // IWYU pragma: export
+
 #include <functional>
 #include <string>
 #include <utility>

@@ -140,8 +140,8 @@ int run(const Options& options) {
   UnitSimulation simulation(simulated.settings, std::move(simulated.plant), start, on_true_state);
 
   const int baud_rate = simulated.settings.to_host.baud_rate;
-  std::printf("%s%s\n", port.value()->url().c_str(),
-              baud_rate > 0 ? ("?baud=" + std::to_string(baud_rate)).c_str() : "");
+  fmt::print("{}{}\n", port.value()->url(),
+             baud_rate > 0 ? fmt::format("?baud={}", baud_rate) : "");
   std::fflush(stdout);
   std::optional<Nanoseconds> end;
   if (options.duration_s > 0.0) {
@@ -165,14 +165,13 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   Options options;
   CLI::App app{
-      "A simulated conversion unit with a simulated rig. Prints the URL that a host opens, "
-      "runs\nuntil Ctrl-C, then prints its counters.\n\n  rigcal-sim --rig "
-      "configs/rig-furuta.textproto --link /tmp/rig0",
+      "A simulated conversion unit with a simulated rig.\n"
+      "Prints the URL that a host opens, runs until Ctrl-C, then prints its counters.\n\n"
+      "  rigcal-sim --rig configs/rig-furuta.textproto --link /tmp/rig0",
       "rigcal-sim"};
   app.set_version_flag("--version", std::string("rigcal-sim ") + RIGCAL_VERSION);
   app.footer(
-      "Exit status: "
-      "0 ended on request, 1 invalid input or usage, an error of a port or file, "
+      "Exit status: 0 ended on request; 1 invalid input or usage, an error of a port or file, "
       "or a motion that cannot be simulated.");
   CLI::Option* rig = app.add_option(
       "--rig", options.rig,

@@ -79,9 +79,10 @@ RigPlant::RigPlant(Rig rig, UnitWiring wiring, const Eigen::VectorXd& start,
       past_angles_(encoder_delays_.size(), history_capacity(encoder_delays_)),
       stop_(stop) {
   if ((motor_delays_.array() < 0.0).any() || (encoder_delays_.array() < 0.0).any()) {
-    throw proto::InputError(rig_.path +
-                            ": a motor or encoder has a negative delay, which cannot be simulated. "
-                            "Use delays of 0 or more");
+    throw proto::InputError(
+        "{}: a motor or encoder has a negative delay, which cannot be simulated. "
+        "Use delays of 0 or more",
+        rig_.path);
   }
   impulses_.append(0.0, impulse_);
   publish();

@@ -50,10 +50,11 @@ void refuse_prescribed_joints(const Rig& rig, const UnitWiring& wiring) {
   for (int j = 0; j < rig.mechanism.joint_count(); ++j) {
     const estimator::Joint& joint = rig.mechanism.joints[static_cast<std::size_t>(j)];
     if (!joint.motor.present || std::ranges::count(wiring.motors, j) > 0) continue;
-    throw proto::InputError(rig.path + ": joint \"" + joint.name +
-                            "\" has a prescribed motion, "
-                            "which the command of a motor does not determine. "
-                            "Describe its motor instead of prescribed: true");
+    throw proto::InputError(
+        "{}: joint {:?} has a prescribed motion, "
+        "which the command of a motor does not determine. "
+        "Describe its motor instead of prescribed: true",
+        rig.path, joint.name);
   }
 }
 
@@ -90,10 +91,10 @@ sim::MotorSettings make_motor(const daq::RigConfig& config, std::size_t m) {
   const daq::MotorConfig& motor = config.motor[m];
   const auto kind = kKinds.find(motor.command_unit);
   if (kind == kKinds.end()) {
-    throw proto::InputError(config.path + ": the motor of joint \"" + motor.joint +
-                            "\" has the control_unit \"" + motor.command_unit +
-                            "\", but a conversion unit commands V, A or duty. "
-                            "Write \"1\" for any other unit");
+    throw proto::InputError(
+        "{}: the motor of joint {:?} has the control_unit {:?}, but a conversion unit commands V, "
+        "A or duty. Write \"1\" for any other unit",
+        config.path, motor.joint, motor.command_unit);
   }
   double range = motor.command_max;
   if (range == 0.0 && m < config.limits.motor.size()) range = config.limits.motor[m].command_max;
@@ -138,27 +139,28 @@ Eigen::VectorXd read_start(const Rig& rig, const std::vector<std::string>& posit
     const RequestedCoordinate place = parse_joint_coordinate(text);
     const int joint = index_of_joint(mechanism, place.name);
     if (joint < 0) {
-      throw proto::InputError("--at " + text + ": " + rig.path + " has no joint \"" + place.name +
-                              "\"; use a joint of this file");
+      throw proto::InputError("--at {}: {} has no joint {:?}; use a joint of this file", text,
+                              rig.path, place.name);
     }
     if (place.degrees && !mechanism.joints[static_cast<std::size_t>(joint)].kind_traits().turns) {
-      throw proto::InputError("--at " + text + ": joint \"" + place.name +
-                              "\" slides; give its position in m");
+      throw proto::InputError("--at {}: joint {:?} slides; give its position in m", text,
+                              place.name);
     }
     stated[joint] = place.value;
   }
   const auto start = assemble_initial_configuration(mechanism, stated);
   if (!start) {
-    throw proto::InputError(rig.path +
-                            ": the loops cannot be closed at the start. "
-                            "Give --at for fewer joints, or with other values");
+    throw proto::InputError(
+        "{}: the loops cannot be closed at the start. "
+        "Give --at for fewer joints, or with other values",
+        rig.path);
   }
   for (const estimator::JointStop& stop : estimator::joint_end_stops(mechanism)) {
     if (stop.distance_from_stop((*start)[stop.joint]) >= 0.0) continue;
     const std::string& joint = mechanism.joints[static_cast<std::size_t>(stop.joint)].name;
-    throw proto::InputError(rig.path + ": joint \"" + joint +
-                            "\" starts beyond its end stop. Give --at " + joint +
-                            "=VALUE within the stops");
+    throw proto::InputError(
+        "{0}: joint {1:?} starts beyond its end stop. Give --at {1}=VALUE within the stops",
+        rig.path, joint);
   }
   return *start;
 }
@@ -170,14 +172,15 @@ RigUnit load_rig_unit(const RigUnitRequest& request, std::atomic<bool>& stop) {
   Rig rig = parse_rig(request.rig, config.text);
   apply_parameter_values(read_parameter_values(request.values), rig.mechanism);
   if (rig.mechanism.joint_count() > estimator::kTreeJointsMax) {
-    throw proto::InputError(request.rig + ": has more than " +
-                            std::to_string(estimator::kTreeJointsMax) +
-                            " joints, which cannot be simulated. Describe fewer joints");
+    throw proto::InputError(
+        "{}: has more than {} joints, which cannot be simulated. Describe fewer joints",
+        request.rig, estimator::kTreeJointsMax);
   }
   if (request.moved_by_hand && !estimator::is_tree_mechanism(rig.mechanism)) {
-    throw proto::InputError(request.rig +
-                            ": the joints of a rig with closed loops or mimic joints cannot be "
-                            "turned by hand one by one; leave out --hand");
+    throw proto::InputError(
+        "{}: the joints of a rig with closed loops or mimic joints cannot be turned by hand one by "
+        "one; leave out --hand",
+        request.rig);
   }
   const UnitWiring wiring = read_wiring(config, rig);
   refuse_prescribed_joints(rig, wiring);

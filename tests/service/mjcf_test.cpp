@@ -227,9 +227,9 @@ TEST(Mjcf, FaultsAreRefusedWithTheLine) {
        "arm.xml:17: body \"upper\" has no <inertial>, so its mass would be computed from "
        "geometry"},
       {"angle=\"degree\"", "inertiafromgeom=\"true\"",
-       "has an <inertial> that the file ignores (inertiafromgeom)"},
+       "has an <inertial> that inertiafromgeom disables"},
       {"<joint type=\"slide\"", "<joint type=\"ball\"",
-       "arm.xml:23: a joint is of type ball; supported are hinge, slide and free"},
+       "arm.xml:23: a joint has the type ball. Supported types are hinge, slide and free"},
       {"<joint type=\"slide\" name=\"reach\" axis=\"2 0 0\" range=\"0 0.3\"/>", "<freejoint/>",
        "arm.xml:23: body \"body1\" has a free joint, so it must be a child of the world"},
       {"childclass=\"light\"", "childclass=\"heavy\"", "refers to class \"heavy\""},

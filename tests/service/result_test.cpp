@@ -211,7 +211,7 @@ TEST(CalibrationPage, ReportsDataQualityAndOptions) {
   expect_parts(html,
                {"run &amp; more.csv (release)", "20002", "3340 before a release, 4 in short parts",
                 "1 (9999 samples)", "+34.950 ± 0.010 ppm", "740 µs (99 %), 4262 µs",
-                "Gaps: 10 s after 10 s", "0.001 s (asked for)", "10000", "rigcal 1.2.3"});
+                "Gaps: 10 s after 10 s", "0.001 s (requested)", "10000", "rigcal 1.2.3"});
   EXPECT_EQ(count_of(html, "class=\"used\""), 2);
   EXPECT_EQ(count_of(html, "class=\"unused\""), 1);
   EXPECT_EQ(count_of(html, "class=\"gap\""), 1);

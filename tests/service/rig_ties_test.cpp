@@ -128,7 +128,7 @@ TEST(RigTies, TiedParametersAreNotEdited) {
        {ParameterEdits{{"2.b=1"}, {}, {}}, ParameterEdits{{}, {"2.b"}, {}},
         ParameterEdits{{}, {}, {"2.b=0"}}}) {
     expect_parts(refusal([&] { apply_parameter_edits(edits, rig.mechanism); }),
-                 {"2.b", "depends on other parameters", "Change those"});
+                 {"2.b", "depends on other parameters", "Change the other parameters"});
   }
 }
 

@@ -79,7 +79,7 @@ TEST(RobotChecks, WorldIsAnImplicitLink) {
   expect_parts(refusal([&] {
                  import_text(replaced(text, "parent link=\"world\"", "parent link=\"wrld\""));
                }),
-               {"names link \"wrld\", which the file does not have"});
+               {"refers to link \"wrld\", which is not in the file"});
 }
 
 TEST(RobotChecks, InfiniteLimitsAreNoRange) {
@@ -171,7 +171,7 @@ TEST(RobotChecks, ScalesGiveTheRobotInMetres) {
 TEST(RobotChecks, OnlySelectedJointsMove) {
   const ConvertedRigText rig = import_text(kTwoLinks, {.joints = {"j2"}});
   EXPECT_TRUE(has_import_note(rig, "fixed at zero, since --joints does not name them: j1"));
-  EXPECT_TRUE(has_import_note(rig, "robot descriptions written from the rig file"));
+  EXPECT_TRUE(has_import_note(rig, "Robot descriptions written from the rig file"));
   EXPECT_NE(rig.text.find("# Fixed at zero by --joints: j1."), std::string::npos);
   const Rig read = parse_rig("r.textproto", rig.text);
   ASSERT_EQ(read.mechanism.joints.size(), 1U);

@@ -198,8 +198,9 @@ TEST(Urdf, AnInertiaWithoutMassIsReported) {
       replaced(kUrdfArm, "<link name=\"flange\"/>",
                "<link name=\"flange\"><inertial><mass value=\"0\"/><inertia ixx=\"1\" iyy=\"1\" "
                "izz=\"1\"/></inertial></link>");
-  EXPECT_TRUE(has_urdf_note(convert_urdf(text), "link \"flange\" has an inertia but no mass"));
-  EXPECT_FALSE(has_urdf_note(convert_urdf(kUrdfArm), "has an inertia but no mass"));
+  EXPECT_TRUE(
+      has_urdf_note(convert_urdf(text), "link \"flange\" has moments of inertia but no mass"));
+  EXPECT_FALSE(has_urdf_note(convert_urdf(kUrdfArm), "has moments of inertia but no mass"));
 }
 
 TEST(Urdf, LimitsBecomeThoseOfTheRigsSafety) {
@@ -255,10 +256,10 @@ TEST(Urdf, FaultsAreRefusedWithTheLine) {
                 {"xyz=\"0 0 0.3\"", "xyz=\"0 0.3\"", "needs three numbers"},
                 {"mass value=\"2\"", "mass value=\"-2\"", "a negative mass"},
                 {"<child link=\"upper.arm\"/>", "<child link=\"upper\"/>",
-                 "names link \"upper\", which the file does not have"},
+                 "refers to link \"upper\", which is not in the file"},
                 {"<link name=\"flange\"/>", "<link name=\"base\"/>", "is defined twice"},
                 {"joint name=\"eye\"", "joint name=\"slide\"", "is defined twice"},
-                {"type=\"continuous\"", "type=\"planar\"", "joint \"eye\" is of type planar"},
+                {"type=\"continuous\"", "type=\"planar\"", "joint \"eye\" has the type planar"},
                 {"xyz=\"0 0 2\"", "xyz=\"0 0 0\"", "a zero axis"},
                 {"<child link=\"camera\"/>", "<child link=\"finger\"/>",
                  "link \"finger\" is the child of two joints, \"eye\" and \"grip\""},

@@ -53,8 +53,8 @@ void check_support(const Rig& rig) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     if (!estimator::has_load_proportional_friction(mechanism, j)) continue;
     refuse(mechanism.joints[j].name,
-           "has friction in proportion to the load of its bearing, "
-           "which model code does not support; use coulomb_torque instead, or rigcal simulate");
+           "has friction in proportion to the load of its bearing. "
+           "Model code does not support this friction; use coulomb_torque, or rigcal simulate");
   }
 }
 
@@ -202,7 +202,7 @@ void list_parameters(const TreeProgram& program, const Mechanism& mechanism,
     const int row = program.parameter_row(static_cast<int>(place));
     writer.set_name(row, code_number(parameter.value));  // if an output is a parameter
     if (!read.contains(row)) continue;
-    writer.set_name(row, "p[" + std::to_string(code.parameters.size()) + "]");
+    writer.set_name(row, fmt::format("p[{}]", code.parameters.size()));
     std::string identifier = identifier_of(parameter.name);
     while (!used.insert(identifier).second) identifier += "_";
     code.parameters.push_back({parameter.name, identifier, parameter.unit, parameter.value});
@@ -243,8 +243,8 @@ void write_results(const TreeProgram& program, const Mechanism& mechanism,
       bound = writer.name_of(program.friction_bound_row(j));
       holding = writer.name_of(program.holding_friction_bound_row(j));
     } else if (estimator::has_dry_friction(mechanism, j)) {
-      bias += " + " + writer.name_of(program.slip_direction_row(j)) + " * " +
-              writer.name_of(program.friction_bound_row(j));
+      bias = fmt::format("{} + {} * {}", bias, writer.name_of(program.slip_direction_row(j)),
+                         writer.name_of(program.friction_bound_row(j)));
     }
     writer.store("bias", j, bias);
     writer.store("bound", j, bound);

@@ -27,7 +27,7 @@ constexpr double kNear = 1e-3;
 int find_joint(const estimator::Mechanism& mechanism, const std::string& name) {
   const auto found = std::ranges::find(mechanism.joints, name, &estimator::Joint::name);
   if (found != mechanism.joints.end()) return static_cast<int>(found - mechanism.joints.begin());
-  throw proto::InputError("--at " + name + ": the rig has no such joint; it has " +
+  throw proto::InputError("--at {}: the rig has no such joint; it has {}", name,
                           join_items(mechanism.joints, &estimator::Joint::name));
 }
 
@@ -44,8 +44,8 @@ Eigen::VectorXd take_places(const estimator::Mechanism& mechanism, Eigen::Vector
     const estimator::JointTraits& is =
         mechanism.joints[static_cast<std::size_t>(joint)].kind_traits();
     if (place.degrees && !is.turns) {
-      throw proto::InputError("--at " + place.name + ": the joint " + is.verb +
-                              ". Give its position in " + is.units.coordinate);
+      throw proto::InputError("--at {}: the joint {}. Give its position in {}", place.name, is.verb,
+                              is.units.coordinate);
     }
     wanted[joint] = place.value;
   }
@@ -156,9 +156,8 @@ std::string top_text(const estimator::Mechanism& mechanism, const Equilibrium& t
   double fastest = 0.0;
   for (const NormalMode& mode : top.modes) fastest = std::min(fastest, mode.rate_squared);
   if (!(fastest < 0.0)) return "";
-  return "upright (" + pose_text(mechanism, top) +
-         ") is unstable: it falls over with a time constant of " +
-         format_number(1.0 / std::sqrt(-fastest), 2) + " s";
+  return fmt::format("upright ({}) is unstable: it falls over with a time constant of {} s",
+                     pose_text(mechanism, top), format_number(1.0 / std::sqrt(-fastest), 2));
 }
 
 std::string start_note(const estimator::Mechanism& mechanism) {
@@ -230,12 +229,11 @@ std::vector<std::string> describe_sensors(const estimator::Mechanism& mechanism,
     const SensorPlacement mark = find_sensor_placement(mechanism, k, poses);
     std::string text = sensor.name + ": " + reads_text(mechanism, sensor);
     if (sensor.kind_traits().mount == estimator::SensorTraits::MountMeaning::kAnchor) {
-      text += " from (" + format_number(mark.anchor.x(), 4) + ", " +
-              format_number(mark.anchor.y(), 4) + ", " + format_number(mark.anchor.z(), 4) +
-              ") m of the ground";
+      text += fmt::format(" from ({}, {}, {}) m of the ground", format_number(mark.anchor.x(), 4),
+                          format_number(mark.anchor.y(), 4), format_number(mark.anchor.z(), 4));
     } else if (sensor.has_orientation()) {
-      text += "; x " + describe_page_direction(mark.axes.col(0)) + ", y " +
-              describe_page_direction(mark.axes.col(1));
+      text += fmt::format("; x {}, y {}", describe_page_direction(mark.axes.col(0)),
+                          describe_page_direction(mark.axes.col(1)));
     }
     words.push_back(text);
   }
@@ -245,7 +243,8 @@ std::vector<std::string> describe_sensors(const estimator::Mechanism& mechanism,
 }  // namespace
 
 RequestedCoordinate parse_joint_coordinate(const std::string& text) {
-  const std::string advice = "--at " + text + ": write NAME=VALUE, in rad or m, or NAME=VALUEdeg";
+  const std::string advice =
+      fmt::format("--at {}: write NAME=VALUE, in rad or m, or NAME=VALUEdeg", text);
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) throw proto::InputError(advice);
   std::string number = text.substr(equals + 1);
@@ -352,12 +351,12 @@ std::vector<std::string> describe_joints(const Rig& rig, const Eigen::VectorXd& 
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     const estimator::Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
     const EncoderProperties* const encoder = joint.measured ? &rig.encoders[sensor++] : nullptr;
-    words.push_back(
-        joint.name + " (" + body_name(joint.body_b) + " on " + body_name(joint.body_a) +
-        "): shown at " + format_joint_coordinate(joint.kind, coordinates[j]) + ", positive " +
-        (joint.kind_traits().turns ? "counterclockwise seen " + viewing_side_name(axis_of(j))
-                                   : describe_page_direction(axis_of(j))) +
-        stops_text(mechanism, j) + devices_text(rig, j, encoder));
+    words.push_back(fmt::format(
+        "{} ({} on {}): shown at {}, positive {}{}{}", joint.name, body_name(joint.body_b),
+        body_name(joint.body_a), format_joint_coordinate(joint.kind, coordinates[j]),
+        joint.kind_traits().turns ? "counterclockwise seen " + viewing_side_name(axis_of(j))
+                                  : describe_page_direction(axis_of(j)),
+        stops_text(mechanism, j), devices_text(rig, j, encoder)));
   }
   for (const estimator::BodyEncoder& encoder : mechanism.body_encoders) {
     std::string sum;

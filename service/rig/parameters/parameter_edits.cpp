@@ -53,8 +53,7 @@ std::vector<estimator::Parameter*> parameters_of(const ParameterEdits& edits,
     if (fnmatch(name.c_str(), parameter.name.c_str(), 0) == 0) found.push_back(&parameter);
   }
   if (found.empty()) {
-    throw proto::InputError(place + ": no parameter matches this pattern (" + lister +
-                            " lists all)");
+    throw proto::InputError("{}: no parameter matches this pattern ({} lists all)", place, lister);
   }
   return found;
 }
@@ -64,14 +63,15 @@ void set_value(const std::string& place, const Assignment& edit, estimator::Para
   const char* end = edit.value.data() + edit.value.size();
   const auto result = std::from_chars(edit.value.data(), end, value);
   if (result.ec != std::errc() || result.ptr != end || !std::isfinite(value)) {
-    throw proto::InputError(place + ": \"" + edit.value + "\" is not a number; write " + edit.name +
-                            "=VALUE in " + parameter.unit);
+    throw proto::InputError("{}: {:?} is not a number; write {}=VALUE in {}", place, edit.value,
+                            edit.name, parameter.unit);
   }
   if (value < parameter.lower || value > parameter.upper) {
-    throw proto::InputError(place + ": lies outside its bounds [" +
-                            format_number(parameter.lower, 6) + ", " +
-                            format_number(parameter.upper, 6) + "] " + parameter.unit +
-                            "; correct the value, or the bounds in the rig file");
+    throw proto::InputError(
+        "{}: lies outside its bounds [{}, {}] {}; "
+        "correct the value, or the bounds in the rig file",
+        place, format_number(parameter.lower, 6), format_number(parameter.upper, 6),
+        parameter.unit);
   }
   parameter.value = value;
 }
@@ -91,12 +91,12 @@ std::vector<std::string> used_sensors(const estimator::Mechanism& mechanism) {
 void hold_out(const std::string& place, const std::string& name, estimator::Mechanism& mechanism) {
   const std::vector<std::string> sensors = used_sensors(mechanism);
   if (std::ranges::count(sensors, name) == 0) {
-    throw proto::InputError(place + ": no such sensor is in use. Use one of " +
+    throw proto::InputError("{}: no such sensor is in use. Use one of {}", place,
                             join_items(sensors));
   }
   mechanism.held_out.push_back(name);
   if (estimator::used_encoders(mechanism).empty()) {
-    throw proto::InputError(place + ": this would hold out all encoders. Keep at least one");
+    throw proto::InputError("{}: this would hold out all encoders. Keep at least one", place);
   }
 }
 
@@ -107,9 +107,10 @@ estimator::Parameter& find_required_parameter(const std::string& asked, const st
   const int index = mechanism.find_parameter(name);
   if (index >= 0) {
     if (estimator::find_dependency(mechanism, index) != nullptr) {
-      throw proto::InputError(asked +
-                              ": depends on other parameters in the rig file. "
-                              "Change those, or remove the dependency");
+      throw proto::InputError(
+          "{}: this parameter depends on other parameters in the rig file. "
+          "Change the other parameters, or remove the dependency",
+          asked);
     }
     return mechanism.parameters[static_cast<std::size_t>(index)];
   }
@@ -118,8 +119,9 @@ estimator::Parameter& find_required_parameter(const std::string& asked, const st
     names.push_back(parameter.name);
   }
   const std::vector<std::string> near = proto::find_similar_names(name, names, 3);
-  throw proto::InputError(asked + ": the rig has no such parameter; did you mean " + near.at(0) +
-                          ", " + near.at(1) + " or " + near.at(2) + "? (" + lister + " lists all)");
+  throw proto::InputError(
+      "{}: the rig has no such parameter; did you mean {}, {} or {}? ({} lists all)", asked,
+      near.at(0), near.at(1), near.at(2), lister);
 }
 
 void apply_parameter_edits(const ParameterEdits& edits, estimator::Mechanism& mechanism) {

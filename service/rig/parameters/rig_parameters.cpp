@@ -33,10 +33,11 @@ int find(const std::string& name, const proto::TextLocator& place, const Mechani
   const int index = mechanism.find_parameter(name);
   if (index < 0) {
     place.at("parameter")
-        .fail("no parameter is called \"" + name +
-              "\". Write a name such as A.J_zz, 1.b or 1.a_x, "
-              "or the name of a quantity (for a rig file without dependencies, "
-              "rigcal info lists the names)");
+        .fail(
+            "no parameter is called {:?}. Write a name such as A.J_zz, 1.b or 1.a_x, "
+            "or the name of a quantity. "
+            "rigcal info lists the names for a rig file without dependencies",
+            name);
   }
   return index;
 }
@@ -46,9 +47,10 @@ ParameterDependency read_tie(const v1::Dependency& source, const proto::TextLoca
   ParameterDependency tie{.parameter = find(source.parameter(), place, mechanism),
                           .constant = source.constant()};
   if (source.term_size() == 0) {
-    place.fail("\"" + source.parameter() +
-               "\" has a dependency without terms. Add term { parameter: \"...\" "
-               "}, or give it a value instead");
+    place.fail(
+        "{:?} has a dependency without terms. "
+        "Add term {{ parameter: \"...\" }}, or give the parameter a value instead",
+        source.parameter());
   }
   for (int i = 0; i < source.term_size(); ++i) {
     const v1::Dependency::Term& term = source.term(i);
@@ -58,12 +60,13 @@ ParameterDependency read_tie(const v1::Dependency& source, const proto::TextLoca
   const Parameter& target = mechanism.parameters[static_cast<std::size_t>(tie.parameter)];
   if (target.free) {
     place.fail(
-        "\"" + target.name +
-        "\" is dependent, so it cannot be free as well; remove its free: true, or the dependency");
+        "{:?} is dependent, so it cannot be free as well; remove its free: true, or "
+        "the dependency",
+        target.name);
   }
   if (target.lower == target.upper) {
-    place.fail("\"" + target.name +
-               "\" belongs to a massless body and is always 0. Remove the dependency");
+    place.fail("{:?} belongs to a massless body and is always 0. Remove the dependency",
+               target.name);
   }
   return tie;
 }
@@ -88,8 +91,10 @@ void tie_point(int point, int centre, const proto::TextLocator& place, Mechanism
                std::vector<ParameterDependency>& ties) {
   const Parameter& parameter = at(mechanism, point);
   if (parameter.free || std::isfinite(parameter.prior_standard_deviation)) {
-    place.fail("\"" + parameter.name + "\" is free or has a prior, but its body has a " +
-               "center_of_mass. Fix the point, or place the body's frame at the centre of mass");
+    place.fail(
+        "{:?} is free or has a prior, but its body has a center_of_mass. "
+        "Fix the point, or place the body's frame at the centre of mass",
+        parameter.name);
   }
   auto tie = std::ranges::find(ties, point, &ParameterDependency::parameter);
   if (tie == ties.end()) {
@@ -152,15 +157,17 @@ void check_tied_value(const ParameterDependency& tie, double stated_value, bool 
   const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(tie.parameter)];
   const double value = parameter.value;
   if (is_stated && std::abs(stated_value - value) > kAgreement * std::abs(value)) {
-    place.fail("\"" + parameter.name + "\" has the value " + format_number(stated_value, 6) +
-               ", but its dependency makes it " + format_number(value, 6) +
-               "; remove the value, or correct the dependency");
+    place.fail(
+        "{:?} has the value {}, but its dependency gives {}; remove the value, "
+        "or correct the dependency",
+        parameter.name, format_number(stated_value, 6), format_number(value, 6));
   }
   if (!(value >= parameter.lower && value <= parameter.upper)) {
-    place.fail("\"" + parameter.name + "\" becomes " + format_number(value, 6) + " " +
-               parameter.unit + " by its dependency, outside its bounds [" +
-               format_number(parameter.lower, 6) + ", " + format_number(parameter.upper, 6) +
-               "]. Correct the dependency or the values in its terms");
+    place.fail(
+        "{:?}: its dependency gives {} {}, outside the bounds [{}, {}]. Correct "
+        "the dependency or the values in its terms",
+        parameter.name, format_number(value, 6), parameter.unit, format_number(parameter.lower, 6),
+        format_number(parameter.upper, 6));
   }
 }
 
@@ -196,9 +203,10 @@ void read_presence(const v1::Body& source, const proto::TextLocator& place, int 
       std::ranges::any_of(mechanism.sensors,
                           [&](const auto& sensor) { return sensor.body == body; }) ||
       std::ranges::count_if(mechanism.fixed_joints, touches) != 1) {
-    where.fail("body \"" + own.name +
-               "\": a body with present_in_recordings must have a mass, "
-               "be attached by exactly one FIXED joint and carry nothing");
+    where.fail(
+        "body {:?}: a body with present_in_recordings must have a mass, be "
+        "attached by exactly one FIXED joint and carry nothing",
+        own.name);
   }
 }
 
@@ -215,10 +223,11 @@ void refuse_start_beyond_stops(const Mechanism& mechanism, int joint,
   const estimator::Joint& own = mechanism.joints[static_cast<std::size_t>(joint)];
   for (const estimator::JointStop& stop : estimator::joint_end_stops(mechanism)) {
     if (stop.joint != joint || stop.distance_from_stop(own.start.angle.mean) >= 0.0) continue;
-    place.fail("joint \"" + own.name + "\" has a start_position of " +
-               format_number(own.start.angle.mean, 6) + " " + own.units().coordinate +
-               ", beyond its stop at " + format_number(stop.position, 6) + " " +
-               own.units().coordinate + ". Correct the mean or the stop");
+    place.fail(
+        "joint {:?} has a start_position of {} {}, beyond its stop at {} {}. "
+        "Correct the mean or the stop",
+        own.name, format_number(own.start.angle.mean, 6), own.units().coordinate,
+        format_number(stop.position, 6), own.units().coordinate);
   }
 }
 
@@ -276,8 +285,8 @@ void add_parameter_dependencies(const v1::Rig& rig, const proto::TextLocator& ro
     const proto::TextLocator place = root.at("dependency", i);
     ParameterDependency tie = read_tie(rig.dependency(i), place, mechanism);
     if (std::ranges::find(ties, tie.parameter, &ParameterDependency::parameter) != ties.end()) {
-      place.fail("\"" + rig.dependency(i).parameter() +
-                 "\" has two dependencies; write one dependency with all terms");
+      place.fail("{:?} has two dependencies; write one dependency with all terms",
+                 rig.dependency(i).parameter());
     }
     ties.push_back(std::move(tie));
   }
@@ -297,8 +306,8 @@ void add_parameter_dependencies(const v1::Rig& rig, const proto::TextLocator& ro
     const proto::TextLocator place =
         found == in_file.end() ? root
                                : root.at("dependency", static_cast<int>(found - in_file.begin()));
-    place.fail("\"" + at(mechanism, circle).name +
-               "\" depends on itself through dependencies. Remove the circular dependency");
+    place.fail("{:?} depends on itself through dependencies. Remove the circular dependency",
+               at(mechanism, circle).name);
   }
   const std::vector<Parameter> before = mechanism.parameters;
   mechanism.dependencies = std::move(ties);
@@ -327,19 +336,20 @@ bool read_parameter(const Message& message, const char* field, const proto::Text
   }
   if (source.has_value()) target.value = source.value();
   if (source.has_lower() && source.lower() < target.lower) {
-    place.at("lower").fail(who + "the lower bound must be at least " +
-                           format_number(target.lower, 6) + " " + target.unit);
+    place.at("lower").fail("{}the lower bound must be at least {} {}", who,
+                           format_number(target.lower, 6), target.unit);
   }
   if (source.has_lower()) target.lower = source.lower();
   if (source.has_upper()) target.upper = source.upper();
   if (!(target.lower <= target.upper)) {
-    place.fail(who + "the lower bound " + format_number(target.lower, 6) +
-               " lies above the upper bound " + format_number(target.upper, 6) + "; exchange them");
+    place.fail("{}the lower bound {} lies above the upper bound {}; exchange them", who,
+               format_number(target.lower, 6), format_number(target.upper, 6));
   }
   if (target.value < target.lower || target.value > target.upper) {
-    place.at("value").fail(who + "value " + format_number(target.value, 6) + " " + target.unit +
-                           " lies outside its bounds [" + format_number(target.lower, 6) + ", " +
-                           format_number(target.upper, 6) + "]; correct the value or the bounds");
+    place.at("value").fail(
+        "{}value {} {} lies outside its bounds [{}, {}]; correct the value or the bounds", who,
+        format_number(target.value, 6), target.unit, format_number(target.lower, 6),
+        format_number(target.upper, 6));
   }
   target.free = source.free();
   target.prior_mean = source.has_prior_mean() ? source.prior_mean() : target.value;

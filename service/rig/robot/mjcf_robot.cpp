@@ -29,18 +29,13 @@ class MjcfReader {
   }
 
  private:
-  [[noreturn]] void fail(const XMLElement& element, const std::string& what) const {
-    source_.xml().fail(element, what);
-  }
-  void note(const std::string& text) { robot_.notes.push_back(text); }
-
   void read_physics_options() {
     Eigen::Vector3d gravity(0.0, 0.0, -9.81);  // MuJoCo's default
     for (const XMLElement* option : source_.top_level_elements("option")) {
       gravity = source_.xml().vector_or_default(option, "gravity", gravity);
       for (const char* const fluid : {"density", "viscosity"}) {
         if (source_.xml().number_or_default(option, fluid, 0.0) == 0.0) continue;
-        note(std::string("the fluid's ") + fluid + " is not supported and left out");
+        proto::add_note(robot_.notes, "the fluid's {} is not supported and left out", fluid);
       }
       const XMLElement* const flag = option->FirstChildElement("flag");
       const char* const pulls = flag == nullptr ? nullptr : flag->Attribute("gravity");
@@ -103,14 +98,17 @@ class MjcfReader {
       } else if (kind_of(type)) {
         joints.push_back(e);
       } else {
-        fail(*e, "a joint is of type " + type +
-                     "; supported are hinge, slide and free (three hinges make a ball joint)");
+        source_.xml().fail(*e,
+                           "a joint has the type {}. Supported types are hinge, slide and free; "
+                           "three hinges make a ball joint",
+                           type);
       }
     }
     if (free != nullptr && (parent.link != 0 || !joints.empty())) {
-      fail(*free,
-           "body \"" + name +
-               "\" has a free joint, so it must be a child of the world and have no other joint");
+      source_.xml().fail(*free,
+                         "body {:?} has a free joint, so it must be a child of the world "
+                         "and have no other joint",
+                         name);
     }
     const bool moves = parent.moves || free != nullptr || !joints.empty();
     const std::size_t link = add_link(name, element, moves);
@@ -146,23 +144,21 @@ class MjcfReader {
     const XMLElement* const shape = element.FirstChildElement("geom");
     const bool from_shapes = inertial == nullptr || source_.infers_inertia_from_geometry();
     if (moves && from_shapes && shape != nullptr) {
-      fail(element,
-           "body \"" + name + "\" has " +
-               (inertial == nullptr ? "no <inertial>"
-                                    : "an <inertial> that the file ignores (inertiafromgeom)") +
-               ", so its mass would be computed from geometry. Load the model in MuJoCo and save "
-               "it with <compiler saveinertial=\"true\"/>");
+      source_.xml().fail(
+          element, "body {:?} has {}, so its mass would be computed from geometry. {}", name,
+          inertial == nullptr ? "no <inertial>" : "an <inertial> that inertiafromgeom disables",
+          kSaveInMujoco);
     }
     if (inertial != nullptr) link.inertial = read_inertial(*inertial, name);
     if (!places_.links.emplace(name, robot_.links.size()).second) {
-      fail(element, "body \"" + name + "\" is defined twice");
+      source_.xml().fail(element, "body {:?} is defined twice", name);
     }
     push_link(std::move(link), element);
     return robot_.links.size() - 1;
   }
 
   void push_link(RobotLink link, const XMLElement& element) {
-    if (robot_.links.size() >= kRobotLinksMax) fail(element, kTooManyLinks);
+    if (robot_.links.size() >= kRobotLinksMax) source_.xml().fail(element, kTooManyLinks);
     robot_.links.push_back(std::move(link));
   }
 
@@ -171,7 +167,7 @@ class MjcfReader {
     const XmlSource& xml = source_.xml();
     const Placement frame = source_.read_placement(element);
     const double mass = xml.number_or_default(&element, "mass", 0.0);
-    if (mass < 0.0) fail(element, "body \"" + name + "\" has a negative mass");
+    if (mass < 0.0) source_.xml().fail(element, "body {:?} has a negative mass", name);
     if (mass == 0.0) return std::nullopt;
     Eigen::Matrix3d J = Eigen::Matrix3d::Zero();
     if (const char* const full = element.Attribute("fullinertia")) {
@@ -248,7 +244,7 @@ class MjcfReader {
     joint.line = element.GetLineNum();
     joint.axis = vector("axis", Eigen::Vector3d::UnitZ());
     if (!(joint.axis.norm() > 1e-9)) {
-      fail(element, "joint \"" + joint.name + "\" has a zero axis");
+      source_.xml().fail(element, "joint {:?} has a zero axis", joint.name);
     }
     joint.axis.normalize();
     joint.at = vector("pos", Eigen::Vector3d::Zero());
@@ -258,7 +254,7 @@ class MjcfReader {
     joint.armature = source_.number_or_default(element, "joint", "armature", classes, 0.0);
     joint.rest = coordinate(source_.number_or_default(element, "joint", "springref", classes, 0.0));
     if (source_.find_attribute(element, "joint", "springdamper", classes) != nullptr) {
-      note("joint \"" + joint.name + "\": springdamper is left out");
+      proto::add_note(robot_.notes, "joint {:?}: springdamper is left out", joint.name);
     }
     const char* const limited = source_.find_attribute(element, "joint", "limited", classes);
     const auto range = source_.read_numbers(element, "joint", "range", classes, 2);
@@ -277,7 +273,8 @@ class MjcfReader {
     const std::vector<double> v = source_.read_numbers(element, "joint", name, classes);
     for (std::size_t k = 1; k < v.size(); ++k) {
       if (v[k] == 0.0) continue;
-      note("joint \"" + joint + "\": " + name + " has nonlinear coefficients, which are left out");
+      proto::add_note(robot_.notes, "joint {:?}: the nonlinear coefficients of {} are left out",
+                      joint, name);
       break;
     }
     return v.empty() ? 0.0 : v.front();

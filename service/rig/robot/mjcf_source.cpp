@@ -13,8 +13,6 @@ namespace {
 
 using tinyxml2::XMLElement;
 
-constexpr const char* kSaveIt =
-    ". Load the model in MuJoCo and save it with <compiler saveinertial=\"true\"/>";
 const std::string kMain = "main";
 
 constexpr double kNear = 1e-6;  // tolerance of equality [m] or [-]
@@ -111,9 +109,10 @@ class ConstraintReader {
 
  private:
   void leave_out(const std::string& name) const {
-    robot_.notes.push_back(
-        "constraint " + name +
-        " is neither a joint between two bodies nor a linear joint coupling: left out");
+    proto::add_note(robot_.notes,
+                    "constraint {} is left out, because it is neither a joint between two bodies "
+                    "nor a linear joint coupling",
+                    name);
   }
 
   /// Adds the coupling y − y₀ = c₀ + c₁ (x − x₀) of joint coordinates x and y, which are x₀ and y₀
@@ -266,8 +265,7 @@ void MjcfSource::reject_unsupported_element(const XMLElement& element) const {
   for (const auto* e = element.FirstChildElement(); e; e = e->NextSiblingElement()) {
     for (const char* const made : kMade) {
       if (std::strcmp(e->Name(), made) != 0) continue;
-      xml_.fail(*e,
-                std::string("<") + made + "> refers to generated or external content" + kSaveIt);
+      xml_.fail(*e, "<{}> refers to generated or external content. {}", made, kSaveInMujoco);
     }
     reject_unsupported_element(*e);
   }
@@ -282,7 +280,7 @@ void MjcfSource::read_compiler_settings(const XMLElement& element) {
   if (is("autolimits", "false")) limits_by_range_ = false;
   if (is("inertiafromgeom", "true")) inertia_from_shapes_ = true;
   if (is("coordinate", "global")) {
-    xml_.fail(element, std::string("global coordinates of old models are not supported") + kSaveIt);
+    xml_.fail(element, "global coordinates of old models are not supported. {}", kSaveInMujoco);
   }
   for (const char* const made : {"balanceinertia", "boundmass", "boundinertia", "settotalmass"}) {
     const char* const text = element.Attribute(made);
@@ -291,13 +289,13 @@ void MjcfSource::read_compiler_settings(const XMLElement& element) {
       const double value = xml_.parse_numbers(element, made, text, 1).front();
       if (value == 0.0 || (value < 0.0 && std::strcmp(made, "settotalmass") == 0)) continue;
     }
-    xml_.fail(element, std::string(made) + " changes the masses given in the file" + kSaveIt);
+    xml_.fail(element, "{} changes the masses given in the file. {}", made, kSaveInMujoco);
   }
   if (const char* const sequence = element.Attribute("eulerseq")) {
     euler_sequence_ = sequence;
     const bool known = euler_sequence_.size() == 3 &&
                        euler_sequence_.find_first_not_of("xyzXYZ") == std::string::npos;
-    if (!known) xml_.fail(element, "eulerseq=\"" + euler_sequence_ + "\" is not three of xyzXYZ");
+    if (!known) xml_.fail(element, "eulerseq={:?} is not three of xyzXYZ", euler_sequence_);
   }
 }
 
@@ -306,7 +304,7 @@ void MjcfSource::read_default_classes(const XMLElement& element, const std::stri
   if (stated == nullptr && !parent.empty()) xml_.fail(element, "a class of defaults has no name");
   const std::string name = stated == nullptr ? kMain : stated;
   if (!classes_.emplace(name, DefaultClass{parent, &element}).second) {
-    xml_.fail(element, "class \"" + name + "\" of defaults is defined twice");
+    xml_.fail(element, "class {:?} of defaults is defined twice", name);
   }
   for (const auto* e = element.FirstChildElement("default"); e;
        e = e->NextSiblingElement("default")) {
@@ -320,7 +318,7 @@ const char* MjcfSource::find_attribute(const XMLElement& element, const char* ki
   const char* const chosen = element.Attribute("class");
   std::string at = chosen != nullptr ? chosen : child.empty() ? kMain : child;
   if (!classes_.contains(at) && at != kMain) {
-    xml_.fail(element, "refers to class \"" + at + "\", which is not in <default>");
+    xml_.fail(element, "refers to class {:?}, which is not in <default>", at);
   }
   for (auto found = classes_.find(at); found != classes_.end();
        found = classes_.find(found->second.parent)) {
@@ -401,14 +399,14 @@ void add_motors_and_couplings(const MjcfSource& source, const MjcfReferencePoses
     for (const auto* e = section->FirstChildElement(); e; e = e->NextSiblingElement()) {
       const std::string fault = add_motor(source, *e, robot);
       if (fault.empty()) continue;
-      robot.notes.push_back("actuator " + name_of(*e) + " " + fault + ": left out");
+      proto::add_note(robot.notes, "actuator {} {}: left out", name_of(*e), fault);
     }
   }
   ConstraintReader(source, places, robot).read();
   for (const char* const section : {"tendon", "deformable"}) {
     for (const XMLElement* element : source.top_level_elements(section)) {
       for (const auto* e = element->FirstChildElement(); e; e = e->NextSiblingElement()) {
-        robot.notes.push_back(std::string(section) + " " + name_of(*e) + " is left out");
+        proto::add_note(robot.notes, "{} {} is left out", section, name_of(*e));
       }
     }
   }

@@ -10,6 +10,10 @@
 
 namespace service {
 
+/// Remedy for a model whose masses only MuJoCo computes.
+inline constexpr const char* kSaveInMujoco =
+    "Load the model in MuJoCo and save it with <compiler saveinertial=\"true\"/>";
+
 /// XML document of a MuJoCo model, with global settings such as default classes and the unit of
 /// angles.
 class MjcfSource {

@@ -92,9 +92,10 @@ class MjcfWriter {
     const RobotLink& link = robot_.links[k];
     if (!link.inertial) {
       if (moves) {
-        notes_.push_back("body \"" + link.name + "\" moves, has no mass and carries " +
-                         (below_[k].empty() ? "nothing" : "several bodies") +
-                         ", which MuJoCo does not accept. Give it a mass in the rig file");
+        proto::add_note(notes_,
+                        "body {:?} moves, has no mass and carries {}, which MuJoCo does not "
+                        "accept. Give the body a mass in the rig file",
+                        link.name, below_[k].empty() ? "nothing" : "several bodies");
       }
       return;
     }
@@ -175,8 +176,10 @@ class MjcfWriter {
     }
     if (is_open) xml_.CloseElement();
     if (!speeds_.empty()) {
-      notes_.push_back("speed limits of " + speeds_ +
-                       " cannot be represented in a MuJoCo model and are left out");
+      proto::add_note(
+          notes_,
+          "the speed limits of {} are left out, because a MuJoCo model cannot represent them",
+          speeds_);
     }
   }
 

@@ -11,6 +11,7 @@
 #include "estimator/model/placement.hpp"
 #include "estimator/model/spanning_tree.hpp"
 #include "proto/notation/number_format.hpp"
+#include "proto/text/input_error.hpp"
 
 namespace service {
 namespace {
@@ -71,21 +72,22 @@ class RobotBuilder {
     leave_out_following(joints_in_tree);
     for (int weld = 0; weld < mechanism_.fixed_joint_count(); ++weld) {
       if (welds_in_tree.contains(weld)) continue;
-      note("fixed joint \"" + mechanism_.fixed_joints[static_cast<std::size_t>(weld)].name +
-           "\" closes a loop: left out");
+      proto::add_note(robot_.notes, "fixed joint {:?} closes a loop and is left out",
+                      mechanism_.fixed_joints[static_cast<std::size_t>(weld)].name);
     }
     for (const estimator::BodyEncoder& encoder : mechanism_.body_encoders) {
-      note("encoder \"" + encoder.name + "\" does not measure a single joint: left out");
+      proto::add_note(robot_.notes, "encoder {:?} does not measure a single joint and is left out",
+                      encoder.name);
     }
     for (const estimator::Sensor& sensor : mechanism_.sensors) {
-      note("sensor \"" + sensor.name + "\" cannot be represented: left out");
+      proto::add_note(robot_.notes, "sensor {:?} cannot be represented and is left out",
+                      sensor.name);
     }
     robot_.gravity = robot_to_rig_rotation().transpose() * estimator::gravity_vector(mechanism_);
     return std::move(robot_);
   }
 
  private:
-  void note(const std::string& text) { robot_.notes.push_back(text); }
   static std::size_t link_of(int body) { return static_cast<std::size_t>(body + 1); }
   double value(int joint, JointParameter quantity) const {
     return mechanism_.joint_parameter(joint, quantity).value;
@@ -115,9 +117,11 @@ class RobotBuilder {
     if (possible == inertia) return inertia;
     const double seen = axis->dot(inertia * *axis), kept = axis->dot(possible * *axis);
     if (!(std::abs(kept - seen) <= kSeenShare * seen)) return inertia;
-    note("body \"" + mechanism_.bodies[static_cast<std::size_t>(body)].name +
-         "\": moments of inertia about axes without rotation were raised to make the inertia "
-         "physically consistent");
+    proto::add_note(
+        robot_.notes,
+        "body {:?}: moments of inertia about axes without rotation were raised to make the "
+        "inertia physically consistent",
+        mechanism_.bodies[static_cast<std::size_t>(body)].name);
     return possible;
   }
 
@@ -131,7 +135,7 @@ class RobotBuilder {
     }
     robot_.links.push_back(std::move(link));
     if (estimator::has_air_drag(mechanism_, body)) {
-      note("body \"" + source.name + "\" has air drag, which is left out");
+      proto::add_note(robot_.notes, "the air drag of body {:?} is left out", source.name);
     }
   }
 
@@ -211,8 +215,8 @@ class RobotBuilder {
   void add_loop(int joint) {
     const Joint& source = mechanism_.joints[static_cast<std::size_t>(joint)];
     if (!source.kind_traits().turns) {
-      note("joint \"" + source.name + "\" " + source.kind_traits().verb +
-           " and closes a loop: left out");
+      proto::add_note(robot_.notes, "joint {:?} {} and closes a loop, so it is left out",
+                      source.name, source.kind_traits().verb);
       return;
     }
     const Side sides[] = {
@@ -227,8 +231,10 @@ class RobotBuilder {
     if (source.motor.present || source.measured || value(joint, JointParameter::kViscous) != 0.0 ||
         value(joint, JointParameter::kCoulombTorque) != 0.0 ||
         value(joint, JointParameter::kStiffness) != 0.0) {
-      note("joint \"" + source.name +
-           "\" closes a loop: its friction, spring, motor and encoder are left out");
+      proto::add_note(
+          robot_.notes,
+          "joint {:?} closes a loop: its friction, spring, motor and encoder are left out",
+          source.name);
     }
     robot_.loops.push_back(loop);
   }
@@ -240,8 +246,10 @@ class RobotBuilder {
       const auto name = [&](int joint) {
         return mechanism_.joints[static_cast<std::size_t>(joint)].name;
       };
-      note("joint \"" + name(each.joint) + "\" follows \"" + name(each.follows) +
-           "\", and one of them closes a loop: the coupling is left out");
+      proto::add_note(
+          robot_.notes,
+          "joint {:?} mimics {:?}, and one of them closes a loop: the coupling is left out",
+          name(each.joint), name(each.follows));
       const auto own = std::ranges::find(robot_.joints, name(each.joint), &RobotJoint::name);
       if (own != robot_.joints.end()) own->follows.reset();
     }
@@ -252,22 +260,28 @@ class RobotBuilder {
     const auto note_value = [&](JointParameter quantity, const std::string& what) {
       const estimator::Parameter& parameter = mechanism_.joint_parameter(joint, quantity);
       if (parameter.value == 0.0) return;
-      note(parameter.name + " = " + notation::format_exact(parameter.value) + " " + parameter.unit +
-           ": " + what + " cannot be represented and is left out");
+      proto::add_note(robot_.notes, "{} = {} {}: {} cannot be represented and is left out",
+                      parameter.name, notation::format_exact(parameter.value), parameter.unit,
+                      what);
     };
     for (const auto& [quantity, what] : kNowhere) note_value(quantity, what);
     if (source.motor.gear_ratio != 0.0 && value(joint, JointParameter::kShaftInertia) != 0.0) {
-      note("joint \"" + source.name +
-           "\": the rotor's rotation with its parent (gear_ratio) "
-           "cannot be represented and is left out");
+      proto::add_note(
+          robot_.notes,
+          "joint {:?}: the rotor's rotation with its parent (gear_ratio) cannot be represented "
+          "and is left out",
+          source.name);
     }
     if (source.stops.lower || source.stops.upper) {
-      note("joint \"" + source.name +
-           "\": end stops and restitution cannot be represented and are left out");
+      proto::add_note(
+          robot_.notes,
+          "joint {:?}: end stops and restitution cannot be represented and are left out",
+          source.name);
     }
     if (source.transition_speed != 0.0) {
-      note("joint \"" + source.name +
-           "\": smoothed friction (transition_speed) is written as dry friction");
+      proto::add_note(robot_.notes,
+                      "joint {:?}: smoothed friction (transition_speed) is written as dry friction",
+                      source.name);
     }
   }
 

@@ -79,23 +79,29 @@ class RigWriter {
         notes_(robot.notes) {}
 
   ConvertedRigText write() {
-    text_ = "# proto-file: proto/rig.proto\n# proto-message: rigcal.v1.Rig\n#\n# Made from " +
-            choice_.source + ". Mark the parameters to estimate with `free: true`.\n";
+    text_ = fmt::format(
+        "# proto-file: proto/rig.proto\n"
+        "# proto-message: rigcal.v1.Rig\n"
+        "#\n"
+        "# Made from {}. Mark the parameters to estimate with `free: true`.\n",
+        choice_.source);
     if (!fixed_joints_.empty()) {
-      text_ += "# Fixed at zero by --joints: " + fixed_joints_ + ".\n";
+      text_ += fmt::format(
+          "# Fixed at zero by --joints: {}.\n"
+          "# In robot descriptions written from this file, they are fixed joints.\n",
+          fixed_joints_);
     }
-    text_ += "name: \"" + plain(robot_.name) + "\"\n";
+    text_ += fmt::format("name: {:?}\n", plain(robot_.name));
     const RobotLink& base = robot_.links[robot_.root];
-    if (base.inertial) {
-      notes_.push_back("link \"" + base.name + "\" is the fixed base: its mass has no effect");
-    }
+    if (base.inertial)
+      proto::add_note(notes_, "link {:?} is the fixed base: its mass has no effect", base.name);
     const Carrier ground{.placement = {robot_to_rig_rotation(), Eigen::Vector3d::Zero()}};
     add_links(ground);
     if (names_.empty()) {
-      throw proto::InputError(choice_.source +
-                              ": no moving link has mass. "
-                              "Give the links a mass and inertias, "
-                              "or add --floating if the base moves");
+      throw proto::InputError(
+          "{}: no moving link has mass. Give the links masses and moments of inertia, "
+          "or add --floating if the base moves",
+          choice_.source);
     }
     for (const RobotLoop& loop : robot_.loops) add_loop(loop);
     add_gravity();
@@ -117,7 +123,7 @@ class RigWriter {
     if (allowed == "ground" || allowed == "gravity") allowed += "_link";
     std::string unique = allowed;
     for (int k = 2; !names_.insert(unique).second; ++k) unique = allowed + "_" + std::to_string(k);
-    if (unique != name) notes_.push_back("\"" + name + "\" is renamed to \"" + unique + "\"");
+    if (unique != name) proto::add_note(notes_, "{:?} is renamed to {:?}", name, unique);
     return unique;
   }
 
@@ -161,9 +167,11 @@ class RigWriter {
     const std::string body = named(link.name);
     if (const double missing = kInertiaLeast - J.diagonal().minCoeff(); missing > 0.0) {
       J.diagonal().array() += missing;
-      notes_.push_back("link \"" + link.name + "\" has moments of inertia below " +
-                       number(kInertiaLeast) +
-                       " kg·m², the minimum of a rig file: all were raised by the difference");
+      proto::add_note(
+          notes_,
+          "link {:?} has a moment of inertia below {} kg·m², the minimum in a rig file: "
+          "all its moments of inertia were raised by {} kg·m²",
+          link.name, number(kInertiaLeast), notation::format_number(missing));
     }
     const double size = J.diagonal().maxCoeff();
     const auto entry = [&](const char* name, int i, int k) {
@@ -199,7 +207,7 @@ class RigWriter {
       if (carries_mass_[joint.child]) {
         open_below(joint.child, add_link(joint, parent));
       } else if (joint.moves()) {
-        notes_.push_back("joint \"" + joint.name + "\" moves no mass: left out");
+        proto::add_note(notes_, "joint {:?} moves no mass, so it is left out", joint.name);
       }
     }
   }
@@ -215,12 +223,13 @@ class RigWriter {
     } else if (link.inertial && parent.body != "ground") {
       carrier = {add_body(link), {}};
       const Eigen::Vector3d x = Eigen::Vector3d::UnitX(), y = Eigen::Vector3d::UnitY();
-      text_ += "joint {\n  name: \"" + named(joint.name) + "\"\n  type: FIXED\n" +
-               side("parent", below.body, below.placement.translation, below.placement.rotation * x,
-                    below.placement.rotation * y) +
-               side("child", carrier.body, Eigen::Vector3d::Zero(), x, y) + "}\n";
+      text_ += fmt::format("joint {{\n  name: {:?}\n  type: FIXED\n{}{}}}\n", named(joint.name),
+                           side("parent", below.body, below.placement.translation,
+                                below.placement.rotation * x, below.placement.rotation * y),
+                           side("child", carrier.body, Eigen::Vector3d::Zero(), x, y));
     } else if (link.inertial) {
-      notes_.push_back("link \"" + link.name + "\" is fixed to the ground: its mass has no effect");
+      proto::add_note(notes_, "link {:?} is fixed to the ground: its mass has no effect",
+                      link.name);
     }
     return carrier;
   }
@@ -260,8 +269,9 @@ class RigWriter {
     const MimicCoupling& follows = *joint.follows;
     const RobotJoint& other = *find_joint(follows.joint);
     if (!carries_mass_[other.child]) {
-      notes_.push_back("joint \"" + joint.name + "\" mimics \"" + follows.joint +
-                       "\", which is left out: it becomes an independent joint");
+      proto::add_note(notes_,
+                      "joint {:?} mimics {:?}, which is left out: it becomes an independent joint",
+                      joint.name, follows.joint);
       return false;
     }
     text_ += "  mimic { joint: \"" + name_of(other) + "\" ratio: " + number(follows.ratio) +
@@ -297,10 +307,11 @@ class RigWriter {
     if (joint.motor) {
       motor = *joint.motor;
     } else {
-      notes_.push_back("joint \"" + joint.name +
-                       "\" has an armature but no motor. "
-                       "A rig file needs a motor for it, so recordings need a column \"" +
-                       name + "_effort\" with zeros");
+      proto::add_note(
+          notes_,
+          "joint {:?} has an armature but no motor. A rig file needs a motor for an armature, "
+          "so recordings need a column \"{}_effort\" with zeros",
+          joint.name, name);
     }
     text_ += "  motor { control_unit: \"" + motor.control_unit +
              "\" gain { value: " + number(motor.gain) + " }";
@@ -318,8 +329,8 @@ class RigWriter {
     const auto& first = carriers_[loop.links[0]];
     const auto& second = carriers_[loop.links[1]];
     if (!first || !second || second->body == "ground") {
-      notes_.push_back("loop \"" + loop.name +
-                       "\" is not closed by two bodies of the rig: left out");
+      proto::add_note(notes_, "loop {:?} does not connect two bodies of the rig, so it is left out",
+                      loop.name);
       return;
     }
     const auto end = [&](const char* which, const Carrier& carrier, std::size_t k) {
@@ -343,9 +354,10 @@ class RigWriter {
     const double level = std::hypot(g.x(), g.z());
     const double angle = std::atan2(level, -g.y());
     if (magnitude > 0.0 && angle > kTiltMost) {
-      throw proto::InputError(choice_.source +
-                              ": gravity deviates by more than 86° from −z, "
-                              "the limit of a rig file. Rotate the model so that z is up");
+      throw proto::InputError(
+          "{}: gravity deviates by more than 86° from −z, the limit of a rig file. "
+          "Rotate the model so that z is up",
+          choice_.source);
     }
     if (level > 0.0) {
       text_ += "  tilt_x { value: " + number(-angle * g.z() / level) +
@@ -363,11 +375,14 @@ class RigWriter {
         *estimator::friction_properties(estimator::JointParameter::kCoulombTorque);
     const bool stated = joint.damping > 0.0 || joint.friction > 0.0;
     if (!stated && !choice_.friction) return;
-    text_ += "  friction {" +
-             std::string(stated ? "" : "  # zero or missing in the file: initial values") +
-             "\n    viscous { value: " + start(joint.damping, kViscousStart) + free + " }\n    " +
-             coulomb.rig_file_field(!joint.kind_traits().turns) +
-             " { value: " + start(joint.friction, kDryStart) + free + " }\n  }\n";
+    text_ += fmt::format(
+        "  friction {{{}\n"
+        "    viscous {{ value: {}{free} }}\n"
+        "    {} {{ value: {}{free} }}\n"
+        "  }}\n",
+        stated ? "" : "  # zero or missing in the file: initial values",
+        start(joint.damping, kViscousStart), coulomb.rig_file_field(!joint.kind_traits().turns),
+        start(joint.friction, kDryStart), fmt::arg("free", free));
   }
 
   void add_safety(const RobotJoint& joint, const std::string& name) {

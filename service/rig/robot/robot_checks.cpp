@@ -31,8 +31,6 @@ constexpr double kGyrationRatioMax = 100.0;
 
 constexpr std::size_t kListedJointsMax = 30;
 
-std::string quoted(const std::string& name) { return "\"" + name + "\""; }
-
 /// Returns the first kListedJointsMax names of a list.
 std::string list_joints(const std::vector<std::string>& names) {
   std::string list;
@@ -40,7 +38,7 @@ std::string list_joints(const std::vector<std::string>& names) {
     list += (k == 0 ? "" : ", ") + names[k];
   }
   return names.size() > kListedJointsMax
-             ? list + " and " + std::to_string(names.size() - kListedJointsMax) + " more"
+             ? fmt::format("{} and {} more", list, names.size() - kListedJointsMax)
              : list;
 }
 
@@ -54,14 +52,14 @@ void check_joint_names(const Robot& robot, const JointIndex& index,
       for (const RobotJoint& each : robot.joints) {
         if (each.moves()) moving.push_back(each.name);
       }
-      throw proto::InputError(source + ": --joints: has no moving joint " + quoted(name) +
-                              proto::suggest_spelling(name, moving) + "; its moving joints are " +
+      throw proto::InputError("{}: --joints: has no moving joint {:?}{}; its moving joints are {}",
+                              source, name, proto::suggest_spelling(name, moving),
                               list_joints(moving));
     }
     const RobotJoint& independent = index.find_independent(*joint);
     if (!names.contains(independent.name)) {
-      throw proto::InputError(source + ": --joints: joint " + quoted(name) + " mimics " +
-                              quoted(independent.name) + "; name that joint, too");
+      throw proto::InputError("{}: --joints: joint {:?} mimics {:?}; name that joint, too", source,
+                              name, independent.name);
     }
   }
 }
@@ -81,8 +79,9 @@ void leave_out_loops(Robot& robot, const std::set<const RobotJoint*>& fixed) {
     const bool is_locked =
         std::ranges::any_of(around, [&](const RobotJoint* joint) { return fixed.contains(joint); });
     if (is_locked) {
-      robot.notes.push_back("loop " + quoted(loop.name) +
-                            " contains joints that --joints fixes: left out");
+      proto::add_note(robot.notes,
+                      "loop {:?} is left out, because it contains joints that --joints fixes",
+                      loop.name);
     }
     return is_locked;
   });
@@ -99,15 +98,18 @@ void correct_range(RobotJoint& joint, std::vector<std::string>& notes) {
   if (joint.lower < joint.upper) {
     if (std::isfinite(joint.lower) == std::isfinite(joint.upper)) return;
     const double limit = std::isfinite(joint.lower) ? joint.lower : joint.upper;
-    notes.push_back("joint " + quoted(joint.name) + " has a limit on one side only (" +
-                    with_unit(limit, unit) + "), which a rig file cannot represent: left out");
+    proto::add_note(
+        notes,
+        "joint {:?} has a limit on one side only ({}), which a rig file cannot represent. "
+        "The limit is left out",
+        joint.name, with_unit(limit, unit));
   } else if (joint.lower != 0.0 || joint.upper != 0.0) {
     // Both limits are zero in files without limits.
-    notes.push_back("joint " + quoted(joint.name) + ": the lower limit (" +
-                    with_unit(joint.lower, unit) + ") is not below the upper limit (" +
-                    with_unit(joint.upper, unit) +
-                    "), so both are left out. "
-                    "Correct the file, or give the limits in safety { } of the rig file");
+    proto::add_note(
+        notes,
+        "joint {:?}: the lower limit ({}) is not below the upper limit ({}), so both are left "
+        "out. Correct the file, or give the limits in safety {{ }} of the rig file",
+        joint.name, with_unit(joint.lower, unit), with_unit(joint.upper, unit));
   }
   joint.lower = -kInfinity;
   joint.upper = kInfinity;
@@ -117,8 +119,8 @@ void correct_range(RobotJoint& joint, std::vector<std::string>& notes) {
 void correct_negative(const RobotJoint& joint, const char* what, const std::string& unit,
                       double& value, std::vector<std::string>& notes) {
   if (!(value < 0.0)) return;
-  notes.push_back("joint " + quoted(joint.name) + ": the " + what + " (" + with_unit(value, unit) +
-                  ") is negative, so it is left out. Correct the file");
+  proto::add_note(notes, "joint {:?}: the {} ({}) is negative, so it is left out. Correct the file",
+                  joint.name, what, with_unit(value, unit));
   value = 0.0;
 }
 
@@ -144,14 +146,14 @@ void correct_inertia(const RobotLink& link, RobotInertial& inertial,
       estimator::nearest_consistent_inertia_matrix(inertial.mass, inertial.inertia);
   if (consistent == inertial.inertia) return;
   const Eigen::Vector3d moments = estimator::symmetric_eigen3(inertial.inertia).values;
-  const std::string list = format_number(moments(0)) + ", " + format_number(moments(1)) + " and " +
-                           format_number(moments(2)) + " kg·m²";
-  notes.push_back("link " + quoted(link.name) +
-                  " has a physically inconsistent inertia (principal moments " + list + ": " +
-                  (moments(0) < 0.0    ? "one is negative"
-                   : moments(2) == 0.0 ? "all are zero"
-                                       : "one exceeds the sum of the others") +
-                  "), which was replaced by the nearest consistent one");
+  proto::add_note(
+      notes,
+      "link {:?} has a physically inconsistent inertia (principal moments {}, {} and {} kg·m²: "
+      "{}). It was replaced by the nearest consistent inertia",
+      link.name, format_number(moments(0)), format_number(moments(1)), format_number(moments(2)),
+      moments(0) < 0.0    ? "one is negative"
+      : moments(2) == 0.0 ? "all are zero"
+                          : "one exceeds the sum of the others");
   inertial.inertia = consistent;
 }
 
@@ -191,10 +193,11 @@ void note_probable_units_of_limits(Robot& robot) {
     const bool turns = joint.kind_traits().turns;
     const double most = std::max(std::abs(joint.lower), std::abs(joint.upper));
     if (!(most > (turns ? kAngleMax : kLengthMax))) continue;
-    robot.notes.push_back("joint " + quoted(joint.name) + ": the limits (" +
-                          format_number(joint.lower) + " … " + format_number(joint.upper) + " " +
-                          joint.kind_traits().units.coordinate + ") are probably in " +
-                          (turns ? "degrees" : "millimetres") + ": if so, correct the file");
+    proto::add_note(
+        robot.notes,
+        "joint {:?}: the limits ({} … {} {}) are probably in {}. If so, correct the file",
+        joint.name, format_number(joint.lower), format_number(joint.upper),
+        joint.kind_traits().units.coordinate, turns ? "degrees" : "millimetres");
   }
 }
 
@@ -217,18 +220,19 @@ std::string select_moving_joints(Robot& robot, const std::vector<std::string>& n
     if (!fixed.contains(&joint)) continue;
     list.push_back(joint.name);
     if (joint.has_finite_range() && (joint.lower > 0.0 || joint.upper < 0.0)) {
-      robot.notes.push_back("joint " + quoted(joint.name) + " is fixed at 0 " +
-                            joint.kind_traits().units.coordinate + ", outside its range " +
-                            format_number(joint.lower) + " … " + format_number(joint.upper));
+      proto::add_note(robot.notes, "joint {:?} is fixed at 0 {}, outside its range {} … {}",
+                      joint.name, joint.kind_traits().units.coordinate, format_number(joint.lower),
+                      format_number(joint.upper));
     }
     joint.kind.reset();
     joint.motor.reset();
     joint.follows.reset();
   }
   const std::string listed = list_joints(list);
-  robot.notes.push_back("fixed at zero, since --joints does not name them: " + listed +
-                        "; robot descriptions written from the rig file contain them as fixed "
-                        "joints");
+  proto::add_note(robot.notes,
+                  "fixed at zero, since --joints does not name them: {}. "
+                  "Robot descriptions written from the rig file contain them as fixed joints",
+                  listed);
   return listed;
 }
 
@@ -275,17 +279,17 @@ void note_probable_units(Robot& robot) {
   note_probable_units_of_limits(robot);
   const auto [length, gyration] = typical_sizes(robot);
   if (gyration == 0.0) return;
-  const std::string sizes = "(lengths are typically " + with_unit(length, "m") +
-                            ", and the radius of gyration of a link is " +
-                            with_unit(gyration, "m") + ")";
+  const std::string sizes =
+      fmt::format("(lengths are typically {} m, and the radius of gyration of a link is {} m)",
+                  format_number(length), format_number(gyration));
   const bool is_long = length > kLengthRatioMax * gyration;
   const bool in_mm =
       length > kTypicalLengthMax || (is_long && kMillimetre * length >= kTypicalLengthMin);
   if (in_mm) {
-    robot.notes.push_back("lengths are probably in mm " + sizes +
-                          ": if so, add --scale-length 0.001");
+    proto::add_note(robot.notes, "lengths are probably in mm {}. If so, add --scale-length 0.001",
+                    sizes);
   } else if (is_long) {
-    robot.notes.push_back("inertias are probably too small " + sizes + ": correct the file");
+    proto::add_note(robot.notes, "inertias are probably too small {}. Correct the file", sizes);
   }
   const double metres = in_mm ? kMillimetre * length : length;
   const bool is_wide =
@@ -295,9 +299,8 @@ void note_probable_units(Robot& robot) {
   // the lengths.
   constexpr double kUnitBoundary = 5623.0;  // √(√1e6 √1e9)
   const bool in_grams = metres > 0.0 && gyration > kUnitBoundary * metres;
-  robot.notes.push_back(std::string("inertias are probably in ") + (in_grams ? "g·mm²" : "kg·mm²") +
-                        " " + sizes + ": if so, add --scale-inertia " +
-                        (in_grams ? "1e-9" : "1e-6"));
+  proto::add_note(robot.notes, "inertias are probably in {} {}. If so, add --scale-inertia {}",
+                  in_grams ? "g·mm²" : "kg·mm²", sizes, in_grams ? "1e-9" : "1e-6");
 }
 
 }  // namespace service

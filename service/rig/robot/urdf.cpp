@@ -17,7 +17,7 @@ constexpr double kUnbounded = 1e4;  // [rad] or [m]
 // Lighter links are markers with a nominal mass for simulators.
 constexpr double kMassLeast = 1e-6;  // [kg]
 constexpr const char* kWorld = "world";
-constexpr const char* kTree = ". A URDF must be a tree (describe closed loops in a rig file)";
+constexpr const char* kTree = "A URDF must be a tree (describe closed loops in a rig file)";
 
 /// Reader of a URDF file. Error messages give the name of the file and the line.
 class UrdfReader {
@@ -27,9 +27,10 @@ class UrdfReader {
   Robot read() {
     const XMLElement* const root = xml_.root();
     if (root == nullptr || std::string_view(root->Name()) != "robot") {
-      fail(root == nullptr ? 1 : root->GetLineNum(),
-           "has no <robot> element. Give a URDF file (for a .xacro file, the output of xacro) or a "
-           "MuJoCo model");
+      xml_.fail(
+          root == nullptr ? 1 : root->GetLineNum(),
+          "has no <robot> element. Give a URDF file (for a .xacro file, the output of xacro) or a "
+          "MuJoCo model");
     }
     refuse_macros(*root);
     Robot robot;
@@ -37,7 +38,7 @@ class UrdfReader {
     for (const auto* e = root->FirstChildElement("link"); e; e = e->NextSiblingElement("link")) {
       read_link(*e, robot);
     }
-    if (robot.links.empty()) fail(root->GetLineNum(), "the robot has no <link>");
+    if (robot.links.empty()) xml_.fail(root->GetLineNum(), "the robot has no <link>");
     add_world(*root, robot);
     for (const auto* e = root->FirstChildElement("joint"); e; e = e->NextSiblingElement("joint")) {
       read_joint(*e, robot);
@@ -48,13 +49,10 @@ class UrdfReader {
   }
 
  private:
-  [[noreturn]] void fail(int line, const std::string& what) const { xml_.fail(line, what); }
-
   void refuse_macros(const XMLElement& root) const {
     for (const auto* e = root.FirstChildElement(); e; e = e->NextSiblingElement()) {
       if (std::string_view(e->Name()).starts_with("xacro:")) {
-        fail(e->GetLineNum(),
-             std::string("<") + e->Name() + "> is a macro. Give the output of xacro");
+        xml_.fail(*e, "<{}> is a macro. Give the output of xacro", e->Name());
       }
     }
   }
@@ -73,22 +71,23 @@ class UrdfReader {
   }
 
   void read_link(const XMLElement& element, Robot& robot) {
-    if (robot.links.size() >= kRobotLinksMax) fail(element.GetLineNum(), kTooManyLinks);
+    if (robot.links.size() >= kRobotLinksMax) xml_.fail(element, kTooManyLinks);
     RobotLink link{.name = xml_.required_attribute(element, "name", "link"), .inertial = {}};
     if (!links_.emplace(link.name, robot.links.size()).second) {
-      fail(element.GetLineNum(), "link \"" + link.name + "\" is defined twice");
+      xml_.fail(element, "link {:?} is defined twice", link.name);
     }
     if (const auto* const inertial = element.FirstChildElement("inertial")) {
       const double mass = xml_.number_or_default(inertial->FirstChildElement("mass"), "value", 0.0);
       if (mass < 0.0) {
-        fail(inertial->GetLineNum(), "link \"" + link.name + "\" has a negative mass");
+        xml_.fail(*inertial, "link {:?} has a negative mass", link.name);
       }
       const RobotInertial read = read_inertial(*inertial, mass);
       if (mass > kMassLeast) {
         link.inertial = read;
       } else if (!read.inertia.isZero(0.0)) {
-        robot.notes.push_back("link \"" + link.name +
-                              "\" has an inertia but no mass: its inertia is left out");
+        proto::add_note(robot.notes,
+                        "link {:?} has moments of inertia but no mass, so they are left out",
+                        link.name);
       }
     }
     robot.links.push_back(std::move(link));
@@ -125,13 +124,12 @@ class UrdfReader {
   std::size_t link_of(const XMLElement& joint, const char* side, const std::string& name) const {
     const auto* const element = joint.FirstChildElement(side);
     if (element == nullptr) {
-      fail(joint.GetLineNum(), "joint \"" + name + "\" has no <" + side + " link=\"...\">");
+      xml_.fail(joint, "joint {:?} has no <{} link=\"...\">", name, side);
     }
     const std::string link = xml_.required_attribute(*element, "link", side);
     const auto found = links_.find(link);
     if (found == links_.end()) {
-      fail(element->GetLineNum(),
-           "joint \"" + name + "\" names link \"" + link + "\", which the file does not have");
+      xml_.fail(*element, "joint {:?} refers to link {:?}, which is not in the file", name, link);
     }
     return found->second;
   }
@@ -143,18 +141,20 @@ class UrdfReader {
     for (const estimator::JointTraits& each : estimator::kJointKinds) {
       if (type == each.urdf || (each.wraps && type == "continuous")) return each.kind;
     }
-    fail(element.GetLineNum(), "joint \"" + name + "\" is of type " + type +
-                                   "; supported are revolute, continuous, prismatic and fixed");
+    xml_.fail(element,
+              "joint {:?} has the type {}. Supported types are revolute, continuous, "
+              "prismatic and fixed",
+              name, type);
   }
 
   void read_joint(const XMLElement& element, Robot& robot) {
     // A tree has fewer joints than links.
-    if (robot.joints.size() >= kRobotLinksMax) fail(element.GetLineNum(), kTooManyLinks);
+    if (robot.joints.size() >= kRobotLinksMax) xml_.fail(element, kTooManyLinks);
     RobotJoint joint;
     joint.name = xml_.required_attribute(element, "name", "joint");
     joint.line = element.GetLineNum();
     if (!joints_.emplace(joint.name, joint.line).second) {
-      fail(joint.line, "joint \"" + joint.name + "\" is defined twice");
+      xml_.fail(joint.line, "joint {:?} is defined twice", joint.name);
     }
     joint.kind = kind_of(element, joint.name);
     joint.parent = link_of(element, "parent", joint.name);
@@ -163,7 +163,7 @@ class UrdfReader {
     joint.axis =
         xml_.vector_or_default(element.FirstChildElement("axis"), "xyz", Eigen::Vector3d::UnitX());
     if (joint.kind && !(joint.axis.norm() > 1e-9)) {
-      fail(joint.line, "joint \"" + joint.name + "\" has a zero axis");
+      xml_.fail(joint.line, "joint {:?} has a zero axis", joint.name);
     }
     joint.axis.normalize();
     const auto* const limit = element.FirstChildElement("limit");
@@ -199,10 +199,10 @@ class UrdfReader {
   /// Returns why a joint cannot mimic the joint that its mimic element names; empty if it can.
   static std::string obstacle(const JointIndex& index, const RobotJoint& joint) {
     const RobotJoint* const other = index.find(joint.follows->joint);
-    if (other == nullptr) return "\", which is not a joint of the file";
-    if (!other->kind) return "\", which is fixed";
-    if (index.does_mimic(*other, joint)) return "\", which mimics it in turn";
-    return joint.follows->ratio == 0.0 ? "\" times 0" : "";
+    if (other == nullptr) return ", which is not a joint of the file";
+    if (!other->kind) return ", which is fixed";
+    if (index.does_mimic(*other, joint)) return ", which mimics it in turn";
+    return joint.follows->ratio == 0.0 ? " times 0" : "";
   }
 
   /// Fixes mimic joints at zero that cannot mimic another joint, and joints that mimic fixed ones.
@@ -221,8 +221,8 @@ class UrdfReader {
       open.pop_back();
       const std::string why = joint.follows ? obstacle(index, joint) : "";
       if (why.empty()) continue;
-      robot.notes.push_back("joint \"" + joint.name + "\" mimics \"" + joint.follows->joint + why +
-                            ", so it is fixed at zero");
+      proto::add_note(robot.notes, "joint {:?} mimics {:?}{}, so it is fixed at zero", joint.name,
+                      joint.follows->joint, why);
       joint.kind.reset();
       joint.follows.reset();
       const auto found = mimics.find(joint.name);
@@ -236,9 +236,8 @@ class UrdfReader {
     std::vector<const RobotJoint*> above(robot.links.size(), nullptr);
     for (const RobotJoint& joint : robot.joints) {
       if (above[joint.child] != nullptr) {
-        fail(joint.line, "link \"" + robot.links[joint.child].name +
-                             "\" is the child of two joints, \"" + above[joint.child]->name +
-                             "\" and \"" + joint.name + "\"" + kTree);
+        xml_.fail(joint.line, "link {:?} is the child of two joints, {:?} and {:?}. {}",
+                  robot.links[joint.child].name, above[joint.child]->name, joint.name, kTree);
       }
       above[joint.child] = &joint;
     }
@@ -247,16 +246,15 @@ class UrdfReader {
       if (above[k] == nullptr) roots.push_back(k);
     }
     if (roots.size() > 1) {
-      fail(element.GetLineNum(), "links \"" + robot.links[roots[0]].name + "\" and \"" +
-                                     robot.links[roots[1]].name +
-                                     "\" both have no parent. A URDF must be one tree");
+      xml_.fail(element, "links {:?} and {:?} both have no parent. A URDF must be one tree",
+                robot.links[roots[0]].name, robot.links[roots[1]].name);
     }
     for (std::size_t k = 0; k < above.size(); ++k) {
       std::size_t at = k, steps = 0;
       while (above[at] != nullptr && steps++ <= above.size()) at = above[at]->parent;
       if (above[at] != nullptr) {
-        fail(above[k]->line,
-             "joint \"" + above[k]->name + "\" is part of a cycle of joints" + kTree);
+        xml_.fail(above[k]->line, "joint {:?} is part of a cycle of joints. {}", above[k]->name,
+                  kTree);
       }
     }
     robot.root = roots.front();
@@ -380,9 +378,9 @@ class UrdfWriter {
 
   void note_joint(const RobotJoint& joint) {
     const auto left_out = [&](double value, const std::string& unit, const std::string& what) {
-      notes_.push_back("joint \"" + joint.name + "\": " + what + " (" +
-                       notation::format_exact(value) + " " + unit +
-                       ") cannot be represented in a URDF file: left out");
+      proto::add_note(notes_,
+                      "joint {:?}: {} ({} {}) is left out, because a URDF file cannot represent it",
+                      joint.name, what, notation::format_exact(value), unit);
     };
     const estimator::JointUnits& units = joint.kind_traits().units;
     const std::string force = units.force;
@@ -407,17 +405,20 @@ class UrdfWriter {
 
   void note_nowhere() {
     for (const RobotLoop& loop : robot_.loops) {
-      notes_.push_back(
-          "joint \"" + loop.name +
-          "\" closes a loop, which a URDF cannot represent: left out, so the loop is open");
+      proto::add_note(
+          notes_,
+          "joint {:?} closes a loop, which a URDF file cannot represent. The joint is left out, "
+          "so the loop is open",
+          loop.name);
     }
     if (!robot_.gravity) return;
     const Eigen::Vector3d& g = *robot_.gravity;
     const bool is_tilted = !g.head<2>().isZero(0.0) || g.z() > 0.0;
     if (!is_tilted && g.z() == -estimator::kStandardGravity) return;
-    notes_.push_back("gravity (" + format_vector(g) + " m/s²) is " +
-                     (is_tilted ? "tilted" : "not standard gravity") +
-                     ", which a URDF cannot represent: left out");
+    proto::add_note(
+        notes_,
+        "gravity ({} m/s²) is {}, which a URDF file cannot represent, so gravity is left out",
+        format_vector(g), is_tilted ? "tilted" : "not standard gravity");
   }
 
   const Robot& robot_;

@@ -74,24 +74,20 @@ const char* find_excess(std::string_view text) {
 XmlSource::XmlSource(std::string path, const std::string& text) : path_(std::move(path)) {
   const std::string_view plain = proto::strip_byte_order_mark(text);
   if (const char* const excess = find_excess(plain)) {
-    throw proto::InputError(path_ + ": " + excess + "; give a smaller URDF or MJCF file");
+    throw proto::InputError("{}: {}; give a smaller URDF or MJCF file", path_, excess);
   }
   document_.Parse(plain.data(), plain.size());
   if (document_.Error()) {
-    fail(document_.ErrorLineNum(), std::string("is not XML: ") + xml_fault(document_.ErrorID()) +
-                                       "; correct it, or name a URDF or MJCF file");
+    fail(document_.ErrorLineNum(), "is not XML: {}; correct it, or give a URDF or MJCF file",
+         xml_fault(document_.ErrorID()));
   }
-}
-
-void XmlSource::fail(int line, const std::string& what) const {
-  throw proto::InputError(path_ + ":" + std::to_string(line) + ": " + what);
 }
 
 std::string XmlSource::required_attribute(const XMLElement& element, const char* attribute,
                                           const char* what) const {
   const char* const text = element.Attribute(attribute);
   if (text == nullptr || *text == '\0') {
-    fail(element, std::string("a ") + what + " has no " + attribute);
+    fail(element, "a {} has no {}", what, attribute);
   }
   return text;
 }
@@ -105,9 +101,8 @@ double XmlSource::parse_number(const XMLElement& element, const char* attribute,
   const auto read = std::from_chars(begin, end, value);
   const bool is_allowed = std::isfinite(value) || (may_be_infinite && std::isinf(value));
   if (read.ec != std::errc() || read.ptr != end || !is_allowed) {
-    fail(element, std::string("<") + element.Name() + " " + attribute + "=\"" + word +
-                      "\"> is not a " + (may_be_infinite ? "" : "finite ") +
-                      "number; write it with a decimal point");
+    fail(element, "<{} {}={:?}> is not a {}number; write it with a decimal point", element.Name(),
+         attribute, word, may_be_infinite ? "" : "finite ");
   }
   return value;
 }
@@ -122,9 +117,8 @@ std::vector<double> XmlSource::parse_numbers(const XMLElement& element, const ch
   if (count != 0 && values.size() != count) {
     static const char* const kWords[] = {"", "one number", "two numbers", "three numbers",
                                          "four numbers"};
-    fail(element,
-         std::string("<") + element.Name() + " " + attribute + "=\"" + text + "\"> needs " +
-             (count < std::size(kWords) ? kWords[count] : std::to_string(count) + " numbers"));
+    fail(element, "<{} {}={:?}> needs {}", element.Name(), attribute, text,
+         count < std::size(kWords) ? kWords[count] : fmt::format("{} numbers", count));
   }
   return values;
 }

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "proto/text/input_error.hpp"
+
 namespace service {
 
 /// XML document with functions to read attributes. Error messages contain file name and line.
@@ -21,9 +23,16 @@ class XmlSource {
   /// Returns the root element of the document; nullptr if it has none.
   const tinyxml2::XMLElement* root() const { return document_.RootElement(); }
 
-  [[noreturn]] void fail(int line, const std::string& what) const;
-  [[noreturn]] void fail(const tinyxml2::XMLElement& element, const std::string& what) const {
-    fail(element.GetLineNum(), what);
+  /// Throws an error about a line of the file, with a text formatted as by fmt::format.
+  template <typename... Values>
+  [[noreturn]] void fail(int line, fmt::format_string<Values...> what, Values&&... values) const {
+    throw proto::InputError("{}:{}: {}", path_, line,
+                            fmt::format(what, std::forward<Values>(values)...));
+  }
+  template <typename... Values>
+  [[noreturn]] void fail(const tinyxml2::XMLElement& element, fmt::format_string<Values...> what,
+                         Values&&... values) const {
+    fail(element.GetLineNum(), what, std::forward<Values>(values)...);
   }
 
   /// Returns the text of an attribute, or throws an error if the element does not have it.
