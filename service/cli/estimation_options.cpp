@@ -69,8 +69,8 @@ void parse_parameters_option(const std::string& text, EstimationOptions& options
   }
   std::error_code missing;
   if (!text.ends_with(".json") && !std::filesystem::exists(text, missing)) {
-    throw CLI::ValidationError("--parameters",
-                               text + " is neither physical, shadow, nor a result file");
+    throw CLI::ValidationError(
+        "--parameters", fmt::format("{} is neither physical, shadow, nor a result file", text));
   }
   if (!options.values.empty()) {
     throw CLI::ValidationError("--parameters", "accepts one file with values, but two were given");
@@ -84,8 +84,8 @@ CLI::Validator time_step_validator() {
 
 void add_topic_option(CLI::App& command, std::string& topic) {
   add_option(command, "--topic", topic, "TOPIC",
-             "Read the joint states on this topic of a ROS 2 bag. Default: the topic in the rig "
-             "file, or all topics");
+             "Read the joint states on this topic of a ROS 2 bag. "
+             "Default: the topic in the rig file, or all topics");
 }
 
 void add_estimation_options(CLI::App& command, EstimationOptions& options) {
@@ -119,10 +119,10 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
           [&options](const std::vector<std::string>& texts) {
             for (const std::string& text : texts) parse_parameters_option(text, options);
           },
-          "Kind of parameters: physical, or shadow (of a SPOOK simulator at the time step); "
-          "default: physical, unless a loop or a simulator option requires shadow. FILE: a result "
-          "of --json whose values are used, as initial values of free parameters; may be given in "
-          "addition")
+          "Kind of parameters: physical, or shadow (of a SPOOK simulator at the time step). "
+          "Default: physical, unless a loop or a simulator option requires shadow. "
+          "FILE, also in addition: a result of --json. "
+          "Its values are used, as initial values of free parameters")
       ->type_name("physical|shadow|FILE")
       ->allow_extra_args(false)
       ->group(kMethodGroup);
@@ -148,9 +148,8 @@ void add_time_limit_option(CLI::App& command, double& time_limit) {
 }
 
 CLI::Option* add_parameter_values_option(CLI::App& command, std::string& values,
-                                         const std::string& what) {
-  return add_option(command, "--parameters", values, "RESULT.json",
-                    what + " with the values of this result (rigcal calibrate --json)");
+                                         const std::string& help) {
+  return add_option(command, "--parameters", values, "RESULT.json", help);
 }
 
 void add_result_file_options(CLI::App& command, ResultFiles& files) {
@@ -204,8 +203,8 @@ void check_result_files_writable(const ResultFiles& files, const std::vector<std
     if (is_description) proto::check_overwriting(path, files.force);
     for (std::size_t k = 0; k < i; ++k) {
       if (outputs[k].second != path) continue;
-      throw proto::InputError(path + ": is both " + outputs[k].first + " and " + option +
-                              "; give two different files");
+      throw proto::InputError("{}: is both {} and {}; give two different files", path,
+                              outputs[k].first, option);
     }
     if (option == "--plot") check_report_file(path);
   }

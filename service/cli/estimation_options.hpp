@@ -61,7 +61,7 @@ void add_time_limit_option(CLI::App& command, double& time_limit);
 /// file.
 /// @param what  what the command does with the values, for --help
 CLI::Option* add_parameter_values_option(CLI::App& command, std::string& values,
-                                         const std::string& what);
+                                         const std::string& help);
 
 /// Adds the options --json and --plot to a command. `files` must stay valid during parsing.
 void add_result_file_options(CLI::App& command, ResultFiles& files);

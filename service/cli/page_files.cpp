@@ -52,9 +52,9 @@ std::string converted_ending(const std::string& path) {
 void require_program(const std::string& path, const Converter& converter) {
   if (converted_ending(path).empty() || !proto::find_installed_program(converter.programs).empty())
     return;
-  throw proto::InputError(path + ": this format needs the program " + converter.programs.front() +
-                          "; install the package " + converter.package + " (apt install " +
-                          converter.package + "), or " + converter.alternate);
+  throw proto::InputError(
+      "{}: this format needs the program {}; install the package {} (apt install {}), or {}", path,
+      converter.programs.front(), converter.package, converter.package, converter.alternate);
 }
 
 std::vector<std::string> printing_command(const std::string& program, const std::string& source,
@@ -100,8 +100,8 @@ void write_document(const std::string& path, const std::string& document,
     return proto::write_file(path, proto::read_file(target, proto::kTableSizeMax));
   }
   proto::write_file(path + converter.own, document);
-  throw proto::InputError(path + ": " + program + " failed (status " + std::to_string(code) +
-                          "); the content is in " + path + converter.own);
+  throw proto::InputError("{}: {} failed (status {}); the content is in {}{}", path, program, code,
+                          path, converter.own);
 }
 
 }  // namespace

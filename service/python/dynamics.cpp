@@ -44,9 +44,9 @@ class RigDynamics {
   VectorXd assemble(const VectorXd& wanted) const {
     const auto assembled = assemble_initial_configuration(rig_.mechanism, wanted);
     if (assembled) return *assembled;
-    throw proto::InputError(rig_.path +
-                            ": the loops cannot be closed with these positions; "
-                            "give fewer of them, or other values");
+    throw proto::InputError(
+        "{}: the loops cannot be closed with these positions; give fewer of them, or other values",
+        rig_.path);
   }
 
   VectorXd accelerations(const VectorXd& q, const VectorXd& v, const VectorXd& u) {

@@ -201,7 +201,7 @@ ImportedRecording PythonRequest::read(const RecordingSource& source, const Rig& 
                                     source.selection.window());
   }
   throw proto::InputError(
-      rig.path + ": has no recording { }, which defines the columns; add it to the rig file");
+      "{}: has no recording {{ }}, which defines the columns; add it to the rig file", rig.path);
 }
 
 CalibrationInput PythonRequest::load() const {

@@ -59,10 +59,10 @@ std::string rig_text_with_values(const PythonRequest& program) {
     const int index = result.mechanism.find_parameter(parameter.name);
     const double read = index < 0 ? std::nan("") : result.mechanism.at(index).value;
     if (std::abs(read - parameter.value) <= kRoundOff * std::abs(parameter.value)) continue;
-    throw proto::InputError(request.rig_name + ": parameter \"" + parameter.name +
-                            "\" cannot have its value in a rig file; "
-                            "set the value in the rig file" +
-                            (written.notes.empty() ? "" : " (" + written.notes.front() + ")"));
+    throw proto::InputError(
+        "{}: parameter {:?} cannot have its value in a rig file; set the value in the rig file{}",
+        request.rig_name, parameter.name,
+        written.notes.empty() ? "" : " (" + written.notes.front() + ")");
   }
   return written.text;
 }

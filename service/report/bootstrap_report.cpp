@@ -93,12 +93,12 @@ std::vector<std::vector<std::string>> interval_rows(const BootstrapResult& resul
 std::string describe_draws(const BootstrapResult& result) {
   return join_items(result.counts, [&](const BootstrapMethodCount& count) {
     const std::string number =
-        std::to_string(count.draws) + " draws of \"" + bootstrap_method_name(count.method) + "\"";
+        fmt::format("{} draws of {:?}", count.draws, bootstrap_method_name(count.method));
     switch (count.method) {
       case estimator::BootstrapMethod::kNoise:
         return number;
       case estimator::BootstrapMethod::kBlocks:
-        return number + " with " + std::to_string(result.blocks) + " blocks";
+        return fmt::format("{} with {} blocks", number, result.blocks);
       case estimator::BootstrapMethod::kLeaveOut:
         break;
     }
@@ -144,11 +144,11 @@ std::string interval_figure(const BootstrapResult& result) {
     }
   }
   labels.emplace_back("reported");
-  return render_data_figure(
-      render_forest_plot(rows, labels, reported_estimates(result), columns), "intervals",
-      intervals_csv(result),
-      "95 % intervals of each parameter. Orange: interval of the bootstrap, with a dot at its "
-      "middle. Blue: reported estimate; band: its reported interval.");
+  return render_data_figure(render_forest_plot(rows, labels, reported_estimates(result), columns),
+                            "intervals", intervals_csv(result),
+                            "95 % intervals of each parameter. "
+                            "Orange: interval of the bootstrap, with a dot at its middle. "
+                            "Blue: reported estimate; band: its reported interval.");
 }
 
 }  // namespace
@@ -162,8 +162,8 @@ std::string format_bootstrap(const BootstrapResult& result, double wall_time) {
                      format_table(interval_rows(result), {false, false, true, true, true, false}) +
                      "\n";
   for (const std::string& note : result.notes) text += "note: " + note + "\n";
-  return text + describe_draws(result) + "; seed " + std::to_string(result.settings.seed) + ", " +
-         format_number(wall_time, 3) + " s\n";
+  return text + fmt::format("{}; seed {}, {} s\n", describe_draws(result), result.settings.seed,
+                            format_number(wall_time, 3));
 }
 
 std::string render_bootstrap_page(const BootstrapResult& result,

@@ -55,7 +55,7 @@ std::string name_inputs(const CalibrationMetadata& context) {
   }
   if (text.empty()) return "";
   if (context.recordings.size() > kNamedMax) {
-    text += " and " + std::to_string(context.recordings.size() - kNamedMax) + " more";
+    text += fmt::format(" and {} more", context.recordings.size() - kNamedMax);
   }
   const std::string& rig = context.request.rig_name;
   if (!rig.empty()) text += ", with the rig file " + file_name(rig);
@@ -129,9 +129,10 @@ std::string cost_figure(const std::string& name, const std::string& title, const
   chart.height = 260;
   std::string caption = title + ": cost after each iteration.";
   if (chart.series.size() > 1) {
-    caption +=
-        " Each stage and each round solves a different problem, "
-        "with other weights or another start. Costs of different stages cannot be compared.";
+    caption = fmt::format(
+        "{} Each stage and each round solves a different problem, with other weights or another "
+        "start. Costs of different stages cannot be compared.",
+        caption);
   }
   return render_chart_figure({.name = name, .caption = caption, .charts = {std::move(chart)}});
 }
@@ -173,7 +174,7 @@ void add_method_options(const Calibration& calibration, const estimator::Calibra
                                            : format_number(used.*(*number), 6);
     if (!row.unit.empty()) text += " " + std::string(row.unit);
     if (!is_in_range(row, used)) text = "automatic";
-    table.add({"--" + std::string(row.name), text + (given ? " (asked for)" : "")});
+    table.add({fmt::format("--{}", row.name), given ? text + " (requested)" : text});
   }
 }
 
@@ -208,7 +209,7 @@ void add_physical_options(const Calibration& calibration, HtmlTable& table) {
 std::string options(const Calibration& calibration, const CalibrationMetadata& context) {
   HtmlTable table("Requested and automatic options", {{"option"}, {"value", CellAlign::kWords}},
                   "narrow");
-  table.add({"wall time", format_number(context.wall_time, 3) + " s"});
+  table.add({"wall time", fmt::format("{} s", format_number(context.wall_time, 3))});
   table.add({"parameters", is_physical(calibration)
                                ? "physical: parameters of the system in continuous time"
                                : "shadow: parameters of a SPOOK simulator at the time step"});

@@ -41,7 +41,7 @@ std::string head(const CrossValidation& validation, const CalibrationMetadata& c
       "estimated states, held out",
       format_number(1e3 * errors.observation) + " " + pooled_error_unit_text(validation.kinds));
   html += render_summary_box("folds", std::to_string(validation.folds.size()));
-  html += render_summary_box("wall time", format_number(context.wall_time, 3) + " s");
+  html += render_summary_box("wall time", fmt::format("{} s", format_number(context.wall_time, 3)));
   return html + "</div>\n";
 }
 
@@ -95,14 +95,13 @@ std::string matrices(const CrossValidation& validation) {
       "<p class=\"quiet\">Row: the held-out piece. Column: the piece whose error is shown. Framed: "
       "predictions of held-out pieces; others are fits.</p>\n";
   for (std::size_t j = 0; j < validation.joints.size(); ++j) {
-    html += matrix(name_simulation(simulation_horizon(validation)) + ", joint " +
-                       validation.joints[j] + " [" + joint_units(validation.kinds[j]).error + "]",
+    html += matrix(fmt::format("{}, joint {} [{}]", name_simulation(simulation_horizon(validation)),
+                               validation.joints[j], joint_units(validation.kinds[j]).error),
                    validation.simulation[j]);
   }
-  return html +
-         matrix("Estimated states [" + pooled_error_unit_text(validation.kinds) + "]",
-                validation.observation) +
-         "</section>\n";
+  const std::string states =
+      fmt::format("Estimated states [{}]", pooled_error_unit_text(validation.kinds));
+  return html + matrix(states, validation.observation) + "</section>\n";
 }
 
 std::string parameters(const CrossValidation& validation) {
@@ -158,7 +157,7 @@ std::string piece_table(const estimator::CrossValidation& validation) {
   const bool slides = !std::ranges::all_of(
       validation.kinds, [](estimator::JointKind kind) { return joint_traits(kind).turns; });
   const auto in_unit = [&](const std::string& title, const std::string& unit) {
-    return slides ? title + " [" + unit + "]" : title;
+    return slides ? fmt::format("{} [{}]", title, unit) : title;
   };
   const bool is_open_loop = std::isinf(simulation_horizon(validation));
   const std::string horizon = format_number(simulation_horizon(validation)) + " s ahead ";

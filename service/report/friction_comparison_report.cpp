@@ -36,15 +36,16 @@ std::string remark(const FrictionLawComparison& comparison, std::size_t index) {
   if (static_cast<int>(index) == comparison.recommended) remarks.emplace_back("recommended");
   if (!score.converged) remarks.emplace_back("NOT CONVERGED");
   if (!score.reduces_to.empty()) {
-    remarks.push_back(join_items(score.at_zero) + " ends at 0: reduces to " + score.reduces_to);
+    remarks.push_back(fmt::format("{} ends at 0: the law reduces to {}", join_items(score.at_zero),
+                                  score.reduces_to));
   } else if (!score.at_zero.empty()) {
-    remarks.push_back(join_items(score.at_zero) + " ends at 0");
+    remarks.push_back(fmt::format("{} ends at 0", join_items(score.at_zero)));
   }
   return join_items(remarks);
 }
 
 TableRows law_rows(const FrictionLawComparison& comparison) {
-  const std::string unit = " [" + pooled_error_unit_text(comparison.kinds) + "]";
+  const std::string unit = fmt::format(" [{}]", pooled_error_unit_text(comparison.kinds));
   TableRows rows = {
       {"law", "parameters", "held out" + unit, "± %", "fit" + unit, "relative to the best", ""}};
   for (std::size_t i = 0; i < comparison.laws.size(); ++i) {
@@ -68,10 +69,9 @@ std::string law_table(const FrictionLawComparison& comparison) {
   TableRows rows = law_rows(comparison);
   rows.front().back() = "remark";
   const HtmlTable table(
-      "Held out: "
-      "geometric mean of the open-loop errors of the held-out pieces, "
-      "and its standard error from their scatter. Relative to the best: "
-      "ratio of the errors on the same pieces.",
+      "Held out: geometric mean of the open-loop errors of the held-out pieces. "
+      "±: standard error of this mean, from the scatter of the errors. "
+      "Relative to the best: ratio of the errors on the same pieces.",
       {kLeft, kRight, kRight, kRight, kRight, kRight, kWords}, rows);
   return "<section><h2>Laws</h2>\n" + table.html() + "</section>\n";
 }
@@ -114,13 +114,15 @@ std::string estimate_table(const FrictionLawComparison& comparison) {
 }  // namespace
 
 std::string format_friction_comparison(const FrictionLawComparison& comparison, double wall_time) {
-  return "Friction of " + join_items(comparison.joints) + "; " +
-         std::to_string(comparison.pieces.size()) +
-         " pieces, each predicted open loop by a fit to the pieces of the other folds (" +
-         std::to_string(comparison.folds) + "):\n\n" +
-         format_table(law_rows(comparison), {false, true, true, true, true, true, false}) + "\n" +
-         format_sentence(describe_recommended_law(comparison)) + "\n\nDone in " +
-         format_number(wall_time, 3) + " s\n";
+  return fmt::format(
+      "Friction of {}; {} pieces in {} folds. The motion of each piece is predicted open loop by "
+      "a fit to all other folds:\n\n"
+      "{}\n"
+      "{}\n\n"
+      "Done in {} s\n",
+      join_items(comparison.joints), comparison.pieces.size(), comparison.folds,
+      format_table(law_rows(comparison), {false, true, true, true, true, true, false}),
+      format_sentence(describe_recommended_law(comparison)), format_number(wall_time, 3));
 }
 
 std::string render_friction_comparison_page(const FrictionLawComparison& comparison,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proto/text/input_error.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/recordings/recording_selection.hpp"
 #include "service/report/charts/chart_figure.hpp"
@@ -83,7 +84,7 @@ std::string window_chart(const Validation& validation, const std::string& record
   const std::string file = recording.substr(recording.rfind('/') + 1);
   return render_chart_figure(
       {.name = file + "-windows",
-       .caption = recording + ": open-loop error of each window, at its start time.",
+       .caption = fmt::format("{}: open-loop error of each window, at its start time.", recording),
        .charts = {std::move(chart)}});
 }
 
@@ -115,26 +116,26 @@ bool has_fitted_initial_states(const Validation& validation) {
 std::vector<std::string> make_validation_notes(const Validation& validation,
                                                const ValidationSettings& choice) {
   std::vector<std::string> notes;
-  notes.push_back(validation.start_window > 0.0
-                      ? "the initial state of each window is from its first " +
-                            format_number(validation.start_window) +
-                            " s, and errors are evaluated after that; "
-                            "they include the uncertainty of this initial state"
-                      : "the initial state of each window is fitted to the evaluated readings, "
-                        "which gives too small errors for chaotic motion; "
-                        "--start-window evaluates only later readings");
+  notes.push_back(
+      validation.start_window > 0.0
+          ? fmt::format("the initial state of each window is estimated from its first {} s. "
+                        "Errors are evaluated after that; "
+                        "they include the uncertainty of this initial state",
+                        format_number(validation.start_window))
+          : "the initial state of each window is fitted to the evaluated readings. "
+            "For chaotic motion the errors are therefore too small; "
+            "--start-window evaluates only later readings");
   const auto unfitted = std::ranges::count(validation.windows, false, &ValidationWindow::fitted);
   if (unfitted > 0) {
-    notes.push_back("warning: in " + std::to_string(unfitted) + " of " +
-                    std::to_string(validation.windows.size()) +
-                    " windows the initial state could not be fitted to the simulation and comes "
-                    "from the estimated states: "
-                    "the motion is not predictable for this long, or not with these parameters; " +
-                    (choice.window > 0.0 ? "give a shorter --window" : "give --window S"));
+    proto::add_note(
+        notes,
+        "warning: in {} of {} windows the fit of the initial state failed, so the estimated state "
+        "is used: the motion is not predictable for this long, or not with these parameters; {}",
+        unfitted, validation.windows.size(),
+        choice.window > 0.0 ? "give a shorter --window" : "give --window S");
   }
   if (validation.still > 0) {
-    notes.push_back("nothing moves in " + std::to_string(validation.still) +
-                    " windows; they are not evaluated");
+    proto::add_note(notes, "nothing moves in {} windows; they are not evaluated", validation.still);
   }
   const std::vector<std::string> others = format_notes(validation.notes);
   notes.insert(notes.end(), others.begin(), others.end());

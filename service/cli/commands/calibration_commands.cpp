@@ -88,13 +88,14 @@ void check_content(const RepeatOptions& options, const StoredResult& result, std
                    const std::string& path) {
   const std::string& then = result.recordings[index].sha256;
   if (options.changed_data || (!then.empty() && compute_file_digest(path).sha256 == then)) return;
-  throw proto::InputError(path + ": " +
-                          (then.empty()
-                               ? "the recording \"" + name_of(result.request.recordings[index]) +
-                                     "\" was not read from a file, so this file cannot be verified"
-                               : "differs in content from the recording that " + result.file +
-                                     " was calibrated from (SHA-256 " + then.substr(0, 12) + "…)") +
-                          "; give the right file, or --changed-data");
+  throw proto::InputError(
+      then.empty()
+          ? fmt::format("{}: the recording {:?} was not read from a file, so this file cannot be "
+                        "verified; give the right file, or --changed-data",
+                        path, name_of(result.request.recordings[index]))
+          : fmt::format("{}: differs in content from the recording that {} was calibrated from "
+                        "(SHA-256 {}…); give the right file, or --changed-data",
+                        path, result.file, then.substr(0, 12)));
 }
 
 void find_recordings(const RepeatOptions& options, StoredResult& result) {
@@ -107,11 +108,11 @@ void find_recordings(const RepeatOptions& options, StoredResult& result) {
     if (!path) path = find_recording(result, i);
     if (!path) {
       throw proto::InputError(
-          result.file + ": the recording \"" + name_of(source) + "\"" +
-          (source.name.empty() || source.name == source.path ? "" : " (" + source.path + ")") +
-          " was found neither at its recorded path nor beside the result; give its path: "
-          "rigcal repeat " +
-          result.file + " RECORDING");
+          "{}: the recording {:?}{} was found neither at its recorded path nor beside the "
+          "result; give its path: rigcal repeat {} RECORDING",
+          result.file, name_of(source),
+          source.name.empty() || source.name == source.path ? "" : " (" + source.path + ")",
+          result.file);
     }
     check_content(options, result, i, *path);
     if (source.name.empty()) source.name = source.path;
@@ -119,8 +120,9 @@ void find_recordings(const RepeatOptions& options, StoredResult& result) {
     source.path = *path;
   }
   if (!given.empty()) {
-    throw proto::InputError(given.front() + ": is none of the recordings of " + result.file +
-                            ", by content or by name; omit it, or rename it");
+    throw proto::InputError(
+        "{}: is none of the recordings of {}, by content or by name; omit it, or rename it",
+        given.front(), result.file);
   }
 }
 
@@ -136,11 +138,11 @@ void require_calibration(const std::string& path) {
   if (head.command.empty() || head.command == "calibrate") return;
   std::string recordings;
   for (const std::string& each : head.recordings) recordings += " " + each;
-  throw proto::InputError(path + ": is " + describe_result_file(head) +
-                          "; only results of \"rigcal calibrate\" and of jobs can be repeated, "
-                          "so repeat the command: rigcal " +
-                          head.command + recordings + " --rig " +
-                          (head.rig_file.empty() ? "RIG" : head.rig_file));
+  throw proto::InputError(
+      "{}: is {}; only results of \"rigcal calibrate\" and of jobs can be repeated, "
+      "so repeat the command: rigcal {}{} --rig {}",
+      path, describe_result_file(head), head.command, recordings,
+      head.rig_file.empty() ? "RIG" : head.rig_file);
 }
 
 ExitCode repeat(const RepeatOptions& options) {

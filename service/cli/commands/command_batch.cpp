@@ -48,18 +48,18 @@ std::string format_batch(const std::vector<BatchEntry>& entries,
     if (is_good(outcome)) ++accepted;
     if (!outcome.failure.empty()) {
       ++failed;
-      failures += "  " + names[i][0] + ", " + names[i][1] + ": " + outcome.failure + "\n";
+      failures += fmt::format("  {}, {}: {}\n", names[i][0], names[i][1], outcome.failure);
       continue;
     }
     rows.push_back({names[i][0], names[i][1], outcome.verdict, outcome.converged ? "yes" : "NO",
                     std::to_string(outcome.estimates.size())});
   }
-  std::string text = std::to_string(accepted) + " of " + std::to_string(entries.size()) +
-                     " calibrations converged with an accepted model.\n";
+  std::string text = fmt::format("{} of {} calibrations converged with an accepted model.\n",
+                                 accepted, entries.size());
   if (rows.size() > 1) {
     text += "\n" + format_table(rows, {false, false, false, false, true});
   }
-  if (failed > 0) text += "\n" + std::to_string(failed) + " without result:\n" + failures;
+  if (failed > 0) text += fmt::format("\n{} without result:\n{}", failed, failures);
   return text;
 }
 
@@ -92,8 +92,8 @@ void write_batch_results(const std::string& folder, const std::vector<BatchOutco
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
-    throw proto::InputError(folder + ": cannot be created: " + error.message() +
-                            "; give another folder");
+    throw proto::InputError("{}: cannot be created: {}; give another folder", folder,
+                            error.message());
   }
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     if (outcomes[i].json.empty()) continue;

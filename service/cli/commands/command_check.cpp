@@ -72,9 +72,9 @@ ExitCode check(const CheckOptions& options) {
 void add_options(CLI::App& command, CheckOptions& options) {
   add_estimation_options(command, options.estimation);
   add_option(command, "--json", options.files.json, "FILE", "Write the findings as JSON");
-  add_option(command, "--plot", options.files.plot, "FILE",
-             "Write a report (HTML, or PDF with Chromium) "
-             "with the readings and the findings marked on them");
+  add_option(
+      command, "--plot", options.files.plot, "FILE",
+      "Write a report with the findings marked on the readings (HTML, or PDF with Chromium)");
 }
 
 void add_check(CLI::App& app, ExitCode& exit_code) {

@@ -53,13 +53,15 @@ std::vector<estimator::Recording> pieces_of(const CalibrationInput& input,
   const std::size_t whole = by == ComparisonPieces::kSegment ? segments : input.recordings.size();
   if (by == ComparisonPieces::kWindow && options.window > 0.0 &&
       segment_count(cut_into_windows(input.recordings, options.window)) < 2) {
-    throw proto::InputError("--window " + format_number(options.window) +
-                            ": the recordings give only one window; give a shorter length");
+    throw proto::InputError(
+        "--window {}: the recordings give only one window; give a shorter length",
+        format_number(options.window));
   }
   if (by != ComparisonPieces::kWindow && whole < 2) {
-    throw proto::InputError(input.recordings.front().name +
-                            ": only one piece, but at least two are needed to hold one out. "
-                            "Give more recordings, or --by window");
+    throw proto::InputError(
+        "{}: only one piece, but at least two are needed to hold one out. "
+        "Give more recordings, or --by window",
+        input.recordings.front().name);
   }
   return cut_into_pieces(input.recordings, input.context.recordings, cut);
 }
@@ -134,8 +136,9 @@ void add_options(CLI::App& command, CompareOptions& options) {
   add_estimation_options(command, options.estimation);
   const std::string group = "Laws and pieces";
   add_option(command, "--laws", options.laws, "LIST",
-             "Laws to compare, for example viscous,viscous+dry; terms: " +
-                 estimator::list_friction_terms() + " and sums of them. Default: nine common laws",
+             fmt::format("Laws to compare, for example viscous,viscous+dry. "
+                         "A law is a sum of terms: {}. Default: nine common laws",
+                         estimator::list_friction_terms()),
              group)
       ->delimiter(',')
       ->allow_extra_args(false);

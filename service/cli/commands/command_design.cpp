@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <iostream>
 #include <map>
 #include <thread>
@@ -36,11 +38,11 @@ ExitCode run_design(const DesignOptions& options) {
   }
   for (const std::string& note : experiment.notes) std::cerr << "note: " << note << '\n';
   proto::write_file(options.out, experiment.scenario);
-  std::cout
-      << format_experiment(experiment) << '\n'
-      << options.out << ": " << command_kind_name(experiment.kind) << "; none of "
-      << experiment.draws
-      << " simulations with parameters drawn within their uncertainty exceeds the rig's limits\n";
+  std::cout << fmt::format(
+      "{}\n{}: {}; none of {} simulations with parameters sampled within their uncertainty exceeds "
+      "the rig's limits\n",
+      format_experiment(experiment), options.out, command_kind_name(experiment.kind),
+      experiment.draws);
   return kDone;
 }
 
@@ -89,12 +91,13 @@ void add_options(CLI::App& command, DesignOptions& options) {
   CLI::Option* const after = add_option(
       command, "--after", options.after, "RESULT.json",
       "Result of rigcal calibrate --json that provides prior values and standard deviations");
-  add_parameter_values_option(command, options.values, "Design the run with the covariance and")
+  add_parameter_values_option(command, options.values,
+                              "Design with the values and covariance of this result "
+                              "(rigcal calibrate --json)")
       ->excludes(after);
   add_option(command, "--for", options.targets, "NAME[:PRECISION]",
-             "Target parameter and its standard deviation, for example 1.b:2%, "
-             "or 1.b:1e-5 in the parameter's unit; without PRECISION, and by default for "
-             "all free parameters: as precisely as possible");
+             "Target parameter and its standard deviation: 1.b:2%, or 1.b:1e-5 in its unit. "
+             "Without PRECISION: as precisely as possible. Default: all free parameters");
   add_experiment_options(command, options.experiment);
   add_option(command, "--out", options.out, "FILE", "Scenario file to write")->required();
   command.add_flag("--quiet", options.quiet, "No progress");

@@ -41,8 +41,10 @@ std::vector<estimator::StateEstimate> run_state_estimation(
   std::vector<std::string> unknown;
   options.spread = parameter_value_covariance(request.values, input.rig.mechanism, unknown);
   for (const std::string& name : unknown) {
-    notes.push_back(request.values.file + " has no standard deviation for " + name +
-                    "; the standard deviations of the states assume that its value is exact");
+    proto::add_note(notes,
+                    "{} has no standard deviation for {}; "
+                    "the standard deviations of the states assume that its value is exact",
+                    request.values.file, name);
   }
   try {
     return estimator::estimate_states(rig, input.rig.mechanism, input.recordings,
@@ -60,9 +62,9 @@ void check_output(const EstimateOptions& options) {
   proto::check_file_extension(options.out, {".csv", ".mcap"});
   if (!writes_mcap(options.out)) return;
   if (options.estimation.recordings.size() > 1) {
-    throw proto::InputError(options.out +
-                            ": an MCAP file has one clock; "
-                            "estimate one recording at a time, or write CSV");
+    throw proto::InputError(
+        "{}: an MCAP file has one clock; estimate one recording at a time, or write CSV",
+        options.out);
   }
   if (const proto::Status free = proto::check_path_is_free(options.out); !free.ok()) {
     throw proto::InputError(options.out + ": " + free.error().detail);

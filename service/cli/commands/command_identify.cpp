@@ -69,8 +69,7 @@ class Identification {
       ExperimentRequest request = request_for(today);
       if (last > 0 && is_reached(today, request.targets)) return kDone;
       if (last + excluded_ >= options_.runs) {
-        return report_not_reached("the " + std::to_string(last + excluded_) +
-                                  " runs that --runs allows");
+        return report_not_reached(fmt::format("the {} runs that --runs allows", last + excluded_));
       }
       if (const ExitCode code = check_commission(); code != kDone) return code;
       const int joint = find_driven_joint(today.rig, request.motor);
@@ -103,8 +102,8 @@ class Identification {
     for (const TargetPrecision& target : request.targets) {
       refuse_useless_target(target, mechanism);
       if (target.deviation > 0.0) continue;
-      throw proto::InputError("--until " + target.name + ": has no precision; write " +
-                              target.name + ":2%");
+      throw proto::InputError("--until {}: has no precision; write {}:2%", target.name,
+                              target.name);
     }
     request.stop = &interrupt_.flag();
     if (request.threads == 0) {
@@ -158,11 +157,12 @@ class Identification {
     const TestPushRun pushes =
         make_test_push_run(rig, joint, push_share_ * most, caution_, request.rate);
     const int run = folder_.count() + 1;
-    std::cout << "\nRun " << run << ", test pushes: the command grows to at most "
-              << format_number(pushes.command, 3) << ' '
-              << rig.joint_facts[static_cast<std::size_t>(joint)].control_unit << ", until joint \""
-              << rig.mechanism.joints[static_cast<std::size_t>(joint)].name << "\" has moved by "
-              << pushes.motion_text << '\n';
+    std::cout << fmt::format(
+        "\nRun {}, test pushes: the command grows to at most {} {} until joint {:?} has moved "
+        "by {}\n",
+        run, format_number(pushes.command, 3),
+        rig.joint_facts[static_cast<std::size_t>(joint)].control_unit,
+        rig.mechanism.joints[static_cast<std::size_t>(joint)].name, pushes.motion_text);
     predicted_.clear();
     proto::write_file(folder_.scenario(run), pushes.scenario);
   }
@@ -182,9 +182,9 @@ class Identification {
         if (experiment.cancelled) return stopped();
         if (last > 0 && !is_worthwhile(experiment)) {
           if (share < 1.0) continue;
-          return report_not_reached("these runs; another one of " +
-                                    format_number(options_.experiment.duration) +
-                                    " s would add little information");
+          return report_not_reached(
+              fmt::format("these runs; another run of {} s would add little information",
+                          format_number(options_.experiment.duration)));
         }
         predicted_ = experiment.parameters;
         std::cout << "\nRun " << last + 1 << ", as predicted:\n" << format_experiment(experiment);
@@ -193,8 +193,7 @@ class Identification {
         return kDone;
       } catch (const InfeasibleExperiment& reason) {
         if (share < 1.0) continue;
-        throw proto::InputError("run " + std::to_string(last + 1) +
-                                " is not driven: " + reason.what());
+        throw proto::InputError("run {} is not driven: {}", last + 1, reason.what());
       }
     }
   }
@@ -213,10 +212,10 @@ class Identification {
     const bool is_place = parameter.unit == "rad" || parameter.unit == "m";  // may be near zero
     if (is_place || is_at_bound(parameter) || value == 0.0) return;
     if (!(target.deviation > kUselessFactor * value)) return;
-    throw proto::InputError("--until " + target.name + ": a standard deviation of " +
-                            format_number(target.deviation, 3) + " " + parameter.unit +
-                            " is far above the value of " + format_number(value, 3) + "; write " +
-                            target.name + ":2% for a share of the value");
+    throw proto::InputError(
+        "--until {0}: a standard deviation of {1} {2} is far above the value {3} {2}. "
+        "Write {0}:2% for a percentage of the value",
+        target.name, format_number(target.deviation, 3), parameter.unit, format_number(value, 3));
   }
 
   bool is_reached(const DesignInput& today, const std::vector<TargetPrecision>& targets) {
@@ -228,16 +227,17 @@ class Identification {
       reached_ &= reached;
       const std::string& unit =
           today.rig.mechanism.parameters[static_cast<std::size_t>(target.index)].unit;
-      report_ += "  " + target.name + ": standard deviation " + format_number(deviation, 3) +
-                 ", asked for " + format_number(target.deviation, 3) + " " + unit +
-                 (reached ? "" : ", not reached") + "\n";
+      report_ += fmt::format("  {}: standard deviation {} {}, requested {} {}{}\n", target.name,
+                             format_number(deviation, 3), unit, format_number(target.deviation, 3),
+                             unit, reached ? "" : ", not reached");
     }
     if (reached_) {
       const std::string result = folder_.result(folder_.count());
-      std::cout << "\nReached after " << folder_.count()
-                << (folder_.count() == 1 ? " run" : " runs") << ":\n"
-                << report_ << result << "\nReport: rigcal repeat " << result
-                << " --plot report.html\n";
+      std::cout << fmt::format(
+          "\nReached after {0} {1}:\n"
+          "{2}{3}\n"
+          "Report: rigcal repeat {3} --plot report.html\n",
+          folder_.count(), folder_.count() == 1 ? "run" : "runs", report_, result);
     }
     return reached_;
   }
@@ -270,9 +270,10 @@ class Identification {
   }
 
   ExitCode report_not_reached(const std::string& after) const {
-    std::cout << "\nPrecision not reached after " << after << ":\n"
-              << report_
-              << "Allow more runs (--runs), longer ones (--duration) or a lower precision.\n";
+    std::cout << fmt::format(
+        "\nPrecision not reached after {}:\n"
+        "{}Allow more runs (--runs), longer runs (--duration) or a lower precision.\n",
+        after, report_);
     return kNotConverged;
   }
 
@@ -294,9 +295,9 @@ class Identification {
     if (interrupt_.flag().load()) return stopped();
     is_commission_checked_ = code == kRunDone;
     if (is_commission_checked_) return kDone;
-    std::cerr << "rigcal: no run was started, because 'rigcal-daq commission --check' ended with "
-              << "status " << code << (code == kRunNotCommissioned ? " (not commissioned)" : "")
-              << '\n';
+    std::cerr << fmt::format(
+        "rigcal: no run was started: 'rigcal-daq commission --check' ended with status {}{}\n",
+        code, code == kRunNotCommissioned ? " (not commissioned)" : "");
     return kBadInput;
   }
 
@@ -314,9 +315,10 @@ class Identification {
     if (is_recorded) last_recording_ = folder_.recording(run);
     if (interrupt_.flag().load()) return stopped();
     if (is_recorded && (code == kRunDone || find_run_trip(last_recording_))) return kDone;
-    std::cerr << "rigcal: rigcal-daq ended run " << run << " with status " << code
-              << "; correct the cause and repeat the command, which continues from "
-              << options_.folder << '\n';
+    std::cerr << fmt::format(
+        "rigcal: rigcal-daq ended run {} with exit status {}. Correct the cause and repeat the "
+        "command, which continues from {}\n",
+        run, code, options_.folder);
     return kBadInput;
   }
 
@@ -326,10 +328,10 @@ class Identification {
     const int run = folder_.count();
     const std::optional<RunTrip> trip = find_run_trip(folder_.recording(run));
     if (trip && !trip->is_usable) {
-      std::cerr << "rigcal: run " << run
-                << " was stopped by a safety trip; its recording is not used: " << trip->text
-                << ".\nCorrect the cause and repeat the command. The recording is in "
-                << exclude_last_run("tripped") << '\n';
+      std::cerr << fmt::format(
+          "rigcal: run {} was stopped by a safety trip; its recording is not used: {}.\n"
+          "Correct the cause and repeat the command. The recording is in {}\n",
+          run, trip->text, exclude_last_run("tripped"));
       return kBadInput;
     }
     if (trip) caution_ *= kMoreCaution;
@@ -342,27 +344,30 @@ class Identification {
       if (!still.empty()) return report_missing_motion(rig, still);
       const ExitCode code = estimate();
       if (trip && code == kDone) {
-        std::cerr << "note: a limit ended run " << run << "; its recording until then is used, and "
-                  << "the next run stays farther from the limits\n";
+        std::cerr << fmt::format(
+            "note: a limit ended run {}; its recording until then is used, and the next run stays "
+            "farther from the limits\n",
+            run);
       }
       if (!trip && code == kNotConverged) {
-        std::cerr << "rigcal: " << fault << " after run " << run
-                  << ", so no run is designed from it. Check the rig file with rigcal check, or "
-                  << "remove " << folder_.recording(run) << " and repeat the command\n";
+        std::cerr << fmt::format(
+            "rigcal: {} after run {}, so the next run cannot be designed. Check the rig file with "
+            "rigcal check, or remove {} and repeat the command\n",
+            fault, run, folder_.recording(run));
       }
       if (!trip || code == kDone || code == kInterrupted) return code;
     } catch (const proto::InputError& error) {
       fault = error.what();
       if (!trip) {
-        throw proto::InputError(fault + "; if a run is unusable, remove " + folder_.recording(run) +
-                                " and repeat the command");
+        throw proto::InputError("{}; if a run is unusable, remove {} and repeat the command", fault,
+                                folder_.recording(run));
       }
     }
     ++excluded_;
-    std::cerr << "note: a limit ended run " << run << ", and its recording is not used: " << fault
-              << (fault.ends_with('.') ? " " : ". ")
-              << "The next run stays farther from the limits. "
-              << "The recording is in " << exclude_last_run("tripped") << '\n';
+    std::cerr << fmt::format(
+        "note: a limit ended run {}, and its recording is not used: {}{} The next run stays "
+        "farther from the limits. The recording is in {}\n",
+        run, fault, fault.ends_with('.') ? "" : ".", exclude_last_run("tripped"));
     return kDone;
   }
 
@@ -372,13 +377,15 @@ class Identification {
     const std::string aside = exclude_last_run("still");
     if (is_test_push_ && push_share_ < kLastPushShare) {
       push_share_ = kLastPushShare;
-      std::cerr << "note: run " << run << ": " << still
-                << ". The test pushes are repeated with larger commands. The recording is in "
-                << aside << '\n';
+      std::cerr << fmt::format(
+          "note: run {}: {}. The test pushes are repeated with larger commands. The recording is "
+          "in {}\n",
+          run, still, aside);
       return kDone;
     }
-    std::cerr << "rigcal: run " << run << ": " << still << ". " << list_motion_remedies(rig)
-              << ", and repeat the command. The recording is in " << aside << '\n';
+    std::cerr << fmt::format(
+        "rigcal: run {}: {}. {}. Then repeat the command. The recording is in {}\n", run, still,
+        list_motion_remedies(rig), aside);
     return kBadInput;
   }
 
@@ -423,8 +430,9 @@ class Identification {
   }
 
   ExitCode stopped() const {
-    std::cerr << "rigcal: stopped; " << folder_.count() << " runs are in " << options_.folder
-              << "; the same command continues from there\n";
+    std::cerr << fmt::format(
+        "rigcal: stopped; {} runs are in {}; the same command continues from there\n",
+        folder_.count(), options_.folder);
     return kInterrupted;
   }
 
@@ -454,15 +462,14 @@ void add_options(CLI::App& command, IdentifyOptions& options) {
   options.experiment.threads = 0;
   add_option(command, "--rig", options.rig, "FILE", "Rig file (proto/rig.proto)")->required();
   add_option(command, "--until", options.targets, "NAME:PRECISION",
-             "Parameter and the standard deviation to reach, for example 1.b:2%, or 1.b:1e-5 in "
-             "the parameter's unit")
+             "Parameter and the standard deviation to reach: 1.b:2%, or 1.b:1e-5 in its unit")
       ->required();
   add_option(command, "--folder", options.folder, "FOLDER",
              "Folder for scenarios, recordings and results; an existing folder is continued")
       ->required();
-  add_parameter_values_option(
-      command, options.values,
-      "Omit the test pushes, and design the first run with the covariance and");
+  add_parameter_values_option(command, options.values,
+                              "Omit the test pushes. Design the first run with the values and "
+                              "covariance of this result (rigcal calibrate --json)");
   add_option(command, "--url", options.url, "URL", "Unit to use instead of the rig file's");
   command.add_option("--runs", options.runs, "Maximum number of runs, including existing ones")
       ->check(proto::count_from_to(1, 99))
@@ -485,8 +492,8 @@ void add_identify(CLI::App& app, ExitCode& exit_code) {
   add_command<IdentifyOptions>(
       app, exit_code, "identify",
       "Repeat runs (design, record, estimate) until parameters are precise enough",
-      "Drives the rig: rigcal-daq executes each run with its safety checks. Ctrl-C ends the run "
-      "with the motor off.\n"
+      "Drives the rig: rigcal-daq executes each run with its safety checks. "
+      "Ctrl-C ends the run with the motor off.\n"
       "Example:\n"
       "  rigcal identify --rig configs/rig-furuta.textproto --until 1.b:2% --until 2.b:2% \\\n"
       "      --folder furuta",

@@ -87,11 +87,10 @@ std::vector<bool> idle_parameters(const estimator::Mechanism& mechanism) {
 /// Returns a rig's name and its numbers of bodies and joints.
 std::string rig_summary(const Rig& rig) {
   const estimator::Mechanism& mechanism = rig.mechanism;
-  return "rig " + (mechanism.name.empty() ? rig.path : mechanism.name) + ": " +
-         std::to_string(mechanism.body_count()) +
-         (mechanism.body_count() == 1 ? " body, " : " bodies, ") +
-         std::to_string(mechanism.joint_count()) +
-         (mechanism.joint_count() == 1 ? " joint\n" : " joints\n");
+  const int bodies = mechanism.body_count(), joints = mechanism.joint_count();
+  return fmt::format("rig {}: {} {}, {} {}\n", mechanism.name.empty() ? rig.path : mechanism.name,
+                     bodies, bodies == 1 ? "body" : "bodies", joints,
+                     joints == 1 ? "joint" : "joints");
 }
 
 /// Returns text tables of a rig's joints, mimic joints, and encoders between bodies.
@@ -182,13 +181,12 @@ std::string base_parameter_table(const estimator::Mechanism& mechanism) {
         estimator::evaluate_base_parameter(base, each, values);
     rows.push_back({reported.description, format_number(reported.value, 4), reported.unit});
   }
-  std::string text = "\nIf every joint is measured, " + std::to_string(base.base.size()) +
-                     " combinations of the " + std::to_string(base.standard.size()) +
-                     " inertial parameters are identifiable:\n\n" +
-                     format_table(rows, {false, true, false});
-  text +=
-      "\nm is a body's mass, mc its first moment and I its inertia about the joint that carries "
-      "it,\nalong the body's axes.";
+  std::string text = fmt::format(
+      "\nIf every joint is measured, {} combinations of the {} inertial parameters are "
+      "identifiable:\n\n{}\n"
+      "m is a body's mass, mc its first moment and I its inertia about the joint that carries it,\n"
+      "along the body's axes.",
+      base.base.size(), base.standard.size(), format_table(rows, {false, true, false}));
   if (!base.without_effect.empty()) {
     text += " Without effect on the motion:";
     for (const int index : base.without_effect) {
@@ -332,8 +330,7 @@ void check_picture(const InfoOptions& options) {
   }
   if (options.picture.empty()) return;
   if (!is_rig_file(options.file)) {
-    throw proto::InputError("--picture applies to rig files; " + options.file +
-                            " is not a rig file");
+    throw proto::InputError("--picture applies to rig files; {} is not a rig file", options.file);
   }
   if (options.picture == "-") return;
   check_picture_file(options.picture);
@@ -347,9 +344,9 @@ void print_file(const std::string& path, const std::string& topic) {
   if (!topic.empty()) return print_columns(path, topic);
   switch (detect_file_format(path)) {
     case RecordingFileFormat::kStateMcap:
-      throw proto::InputError(path +
-                              ": holds states that rigcal estimated; "
-                              "give the rig file too, --rig FILE, to read it");
+      throw proto::InputError(
+          "{}: contains states that rigcal estimated; add --rig FILE with the rig file to read it",
+          path);
     case RecordingFileFormat::kJson:
       return print_result_file(path);
     case RecordingFileFormat::kDaqMcap: {
@@ -373,8 +370,9 @@ void show_info(const InfoOptions& options) {
     throw proto::InputError("--all: lists all parameters of a rig file");
   }
   if (!options.values.empty() && !is_rig_file(options.file)) {
-    throw proto::InputError("--parameters: shows a rig file with the values of a result; " +
-                            options.file + " is not a rig file");
+    throw proto::InputError(
+        "--parameters: shows a rig file with the values of a result; {} is not a rig file",
+        options.file);
   }
   if (!options.topic.empty() && is_rig_file(options.file)) {
     throw proto::InputError("--topic applies to ROS 2 bags; " + options.file + " is a rig file");
@@ -402,18 +400,19 @@ void show_info(const InfoOptions& options) {
 
 void add_options(CLI::App& command, InfoOptions& options) {
   add_option(command, "file", options.file, "FILE",
-             "Recording (CSV, MCAP, MAT, HDF5, NumPy, ROS 2 bag), rig file (.textproto) "
-             "or result (JSON)")
+             "Recording (CSV, MCAP, MAT, HDF5, NumPy, ROS 2 bag), rig file or result (JSON)")
       ->required();
   add_option(command, "other", options.other, "RESULT.json",
              "Second result: print the differences of its estimates from those of the first");
   add_option(command, "--rig", options.rig, "FILE", "Read the recording with this rig file")
       ->excludes("other");
   add_topic_option(command, options.topic);
-  add_parameter_values_option(command, options.values, "Show the rig file");
+  add_parameter_values_option(
+      command, options.values,
+      "Show the rig file with the parameter values of this result (rigcal calibrate --json)");
   add_option(command, "--picture", options.picture, "FILE",
-             "Draw the rig of a rig file as SVG, as PNG or PDF (with rsvg-convert), "
-             "or on the terminal (-)");
+             "Draw the rig of a rig file: SVG, PNG or PDF (with rsvg-convert), "
+             "or - for the terminal");
   add_option(command, "--at", options.places, "NAME=VALUE",
              "Draw this joint at VALUE [rad or m], or at VALUEdeg; the others at rest")
       ->allow_extra_args(false);

@@ -24,9 +24,8 @@ void take_sizes(const std::vector<double>& sizes, const char* option, std::size_
                 std::optional<double> LinkAnswer::*field, RigAnswers& answers) {
   const std::size_t room = answers.links.size() - first;
   if (sizes.size() > room) {
-    throw proto::InputError(std::string(option) + ": is given " + std::to_string(sizes.size()) +
-                            " times, but a " + rig_kind_name(answers.kind) + " takes " +
-                            std::to_string(room));
+    throw proto::InputError("{}: is given {} times, but a {} needs it at most {} times", option,
+                            sizes.size(), rig_kind_name(answers.kind), room);
   }
   for (std::size_t k = 0; k < sizes.size(); ++k) answers.links[first + k].*field = sizes[k];
 }
@@ -147,14 +146,17 @@ void print_created_rig(const InitOptions& options, const RigAnswers& answers, co
   }
   print_column_uses(answers, out);
   const std::string recording = answers.source.empty() ? "run.csv" : answers.source;
-  out << "  estimated: " << free << "\n\nNext:\n"
-      << "  rigcal info " << options.out << " --picture -\n"
-      << (answers.source.empty() ? "  (record run.csv with the columns of recording { }, or use "
-                                   "rigcal-daq: docs/rig.md)\n"
-                                 : "")
-      << "  rigcal check " << recording << " --rig " << options.out << '\n'
-      << "  rigcal calibrate " << recording << " --rig " << options.out
-      << " --json result.json --plot result.html\n";
+  out << fmt::format(
+      "  estimated: {0}\n\n"
+      "Next:\n"
+      "  rigcal info {1} --picture -\n{2}"
+      "  rigcal check {3} --rig {1}\n"
+      "  rigcal calibrate {3} --rig {1} --json result.json --plot result.html\n",
+      free, options.out,
+      answers.source.empty() ? "  (record run.csv with the columns of recording { }, or use "
+                               "rigcal-daq: docs/rig.md)\n"
+                             : "",
+      recording);
 }
 
 /// Returns column names of which a list separated by commas was split within parentheses, as in

@@ -123,10 +123,13 @@ void add_options(CLI::App& command, SimulateOptions& options) {
   const std::map<std::string, Integrator> integrators = {{"spook", Integrator::kSpook},
                                                          {"physical", Integrator::kPhysical}};
   add_option(command, "--integrator", options.integrator, "spook|physical",
-             "Integrator: the SPOOK stepper (revolute joints only) or the equations of motion in "
-             "joint coordinates; default: spook if it supports all joints, else physical")
+             "Integrator. spook: the SPOOK stepper (revolute joints only). "
+             "physical: the equations of motion in joint coordinates. "
+             "Default: spook if it supports all joints, else physical")
       ->transform(proto::one_of(integrators));
-  add_parameter_values_option(command, options.values, "Simulate");
+  add_parameter_values_option(
+      command, options.values,
+      "Simulate with the parameter values of this result (rigcal calibrate --json)");
   add_option(command, "--start", options.edits.start, "NAME=VALUE",
              "Simulate with this parameter at VALUE")
       ->allow_extra_args(false);

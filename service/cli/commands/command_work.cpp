@@ -22,8 +22,9 @@ ExitCode work(const WorkOptions& options) {
   WorkBatch batch = read_task(options.folder, options.task, describe_this_program(RIGCAL_VERSION));
   const auto make_function = kFunctions.find(batch.kind);
   if (make_function == kFunctions.end()) {
-    throw proto::InputError(options.folder + ": contains tasks of another program, \"" +
-                            batch.kind + "\"; run the program that made them");
+    throw proto::InputError(
+        "{}: contains tasks of another program, {:?}; run the program that made them",
+        options.folder, batch.kind);
   }
   WorkStore store(options.folder, "task" + std::to_string(options.task));
   const InterruptFlag interrupt;
@@ -51,9 +52,9 @@ void add_options(CLI::App& command, WorkOptions& options) {
 void add_work(CLI::App& app, ExitCode& exit_code) {
   add_command<WorkOptions>(
       app, exit_code, "work", "Compute one task of a folder, on a machine that shares the folder",
-      "Other commands make the tasks, and start this command on the nodes of a cluster. It "
-      "accepts\n"
-      "only tasks of the same build of rigcal, and stores each result as soon as it is finished.\n"
+      "Other commands make the tasks, and start this command on the nodes of a cluster.\n"
+      "It accepts only tasks of the same build of rigcal,\n"
+      "and stores each result as soon as the result is finished.\n"
       "Example:\n"
       "  rigcal work --folder draws --task 3",
       work);

@@ -51,7 +51,7 @@ Exporter exporter_of(const std::string& path) {
   if (extension == ".csv") return proto::export_csv;
   if (extension == ".mat") return proto::export_mat;
   throw proto::InputError(
-      path + ": a recording can be exported as .csv or .mat; use one of these endings");
+      "{}: a recording can be exported as .csv or .mat; use one of these endings", path);
 }
 
 void export_rig(const ExportOptions& options) {
@@ -59,10 +59,11 @@ void export_rig(const ExportOptions& options) {
   if (!options.values.empty()) inputs.push_back(options.values);
   for (const std::string& path : options.out) {
     if (!is_robot_file(path) && !is_model_file(path)) {
-      throw proto::InputError(path +
-                              ": a rig file can be exported as .urdf, as a MuJoCo model (.xml, "
-                              ".mjcf), or as equations of motion in C (.c), as FMU (.fmu) "
-                              "or for CasADi (.py); use one of these endings");
+      throw proto::InputError(
+          "{}: the file name has no ending of a supported format. "
+          "Use .urdf, or .xml or .mjcf for MuJoCo. "
+          "For equations of motion, use .c, .fmu, or .py for CasADi",
+          path);
     }
     proto::check_output_file(path, inputs);
     if (is_robot_file(path)) proto::check_overwriting(path, options.force);
@@ -84,8 +85,8 @@ void export_rig(const ExportOptions& options) {
     for (const std::string& note : write_model(path, rig, remarks)) {
       std::cerr << "note: " << note << '\n';
     }
-    std::cout << path << ": equations of motion, number of joints: " << rig.mechanism.joints.size()
-              << '\n';
+    std::cout << fmt::format("{}: equations of motion, number of joints: {}\n", path,
+                             rig.mechanism.joints.size());
   }
 }
 
@@ -107,7 +108,7 @@ void export_as_read(const ExportOptions& options) {
   for (const std::string& path : options.out) {
     if (!path.ends_with(".csv")) {
       throw proto::InputError(
-          path + ": a recording read with --rig can be exported only as .csv; use this ending");
+          "{}: a recording read with --rig can be exported only as .csv; use this ending", path);
     }
     proto::check_output_file(path, {options.source, options.rig});
   }
@@ -141,10 +142,10 @@ void export_source(const ExportOptions& options) {
   const RecordingFileFormat kind = detect_file_format(source);
   if (kind == RecordingFileFormat::kDaqMcap) return export_recording(options);
   reject_unsupported_format(source, kind);
-  throw proto::InputError(source +
-                          ": neither a rigcal-daq recording (MCAP) nor a rig file. "
-                          "For another recording add --rig RIG, "
-                          "which writes the rig file's columns");
+  throw proto::InputError(
+      "{}: neither a rigcal-daq recording (MCAP) nor a rig file. For another recording "
+      "add --rig RIG, which writes the rig file's columns",
+      source);
 }
 
 void add_options(CLI::App& command, ExportOptions& options) {
@@ -152,15 +153,16 @@ void add_options(CLI::App& command, ExportOptions& options) {
              "Recording of rigcal-daq, finished or not; with --rig any other; or a rig file")
       ->required();
   add_option(command, "--out", options.out, "FILE",
-             "File to write: .csv or .mat; "
-             "for a rig .urdf, .xml for MuJoCo, or its equations of motion as .c, "
-             ".fmu or .py for CasADi; may be repeated")
+             "File to write: .csv or .mat. For a rig: .urdf, or .xml for MuJoCo; "
+             "for its equations of motion .c, .fmu, or .py for CasADi. May be repeated")
       ->required();
   add_option(command, "--rig", options.rig, "RIG",
-             "Read the recording with this rig file, in any format that calibrate reads, "
-             "and write the columns of its recording { }, or default ones");
+             "Read the recording with this rig file, in any format that calibrate reads. "
+             "Write the columns that recording { } of the rig file names, or default columns");
   add_topic_option(command, options.topic);
-  add_parameter_values_option(command, options.values, "Write the rig");
+  add_parameter_values_option(
+      command, options.values,
+      "Write the rig with the parameter values of this result (rigcal calibrate --json)");
   command.add_flag("--force", options.force, "Overwrite an existing robot description");
 }
 
@@ -182,9 +184,10 @@ void check_floating(const Robot& robot, const std::string& source) {
         "--floating applies to URDF files; a MuJoCo model specifies its free bodies");
   }
   if (robot.links[robot.root].name == "world") {
-    throw proto::InputError(source +
-                            ": the robot is attached to the link \"world\", which does not move; "
-                            "leave out --floating, or remove the joint from the file");
+    throw proto::InputError(
+        "{}: the robot is attached to the link \"world\", which does not move; "
+        "leave out --floating, or remove the joint from the file",
+        source);
   }
 }
 
@@ -255,8 +258,9 @@ void recover(const RecoverOptions& options) {
   if (!recovery.ok()) throw proto::InputError(recovery.error().detail);
   const proto::McapScan& scan = recovery.value().source;
   print_damage(scan, std::cerr);
-  std::cout << recovery.value().written_to << ": " << scan.message_count << " messages of "
-            << scan.intact_chunk_count << " intact chunks, read back and compared\n";
+  std::cout << fmt::format("{}: {} messages of {} intact chunks, read back and compared\n",
+                           recovery.value().written_to, scan.message_count,
+                           scan.intact_chunk_count);
 }
 
 void add_options(CLI::App& command, RecoverOptions& options) {
@@ -272,13 +276,13 @@ void add_export(CLI::App& app, ExitCode& exit_code) {
   add_command<ExportOptions>(
       app, exit_code, "export",
       "Write a recording as CSV or MAT file, or a rig as URDF, MJCF, C source or FMU",
-      "One row per sample: time, angles, output, segment, and the counts, validity and status "
-      "that\n"
-      "the unit sent. The segment number increases where samples are missing. A rig is exported\n"
-      "with bodies, joints, friction, motors and limits; elements that the format cannot "
-      "represent\n"
-      "are listed. C source, FMUs (FMI 2.0, co-simulation) and modules for CasADi contain the\n"
-      "equations of motion of rigs without loops, and their parameters as arguments.\n"
+      "One row per sample: time, angles, output, segment,\n"
+      "and the counts, validity and status that the unit sent.\n"
+      "The segment number increases where samples are missing.\n"
+      "A rig is exported with bodies, joints, friction, motors and limits.\n"
+      "Elements that the format cannot represent are listed.\n"
+      "C source, FMUs (FMI 2.0, co-simulation) and modules for CasADi contain the equations of\n"
+      "motion of rigs without loops, and their parameters as arguments.\n"
       "Examples:\n"
       "  rigcal export run.mcap --out run.csv\n"
       "  rigcal export run.mcap --out run.csv --out run.mat\n"

@@ -15,8 +15,9 @@ IdentificationFolder::IdentificationFolder(const std::string& path) : path_(path
   count_runs();
   const std::string part = proto::part_file_path(recording(count_ + 1));
   if (std::filesystem::exists(part)) {
-    throw proto::InputError(part + ": is an incomplete recording; finish it with rigcal recover " +
-                            part + ", or remove it");
+    throw proto::InputError(
+        "{}: is an incomplete recording; finish it with rigcal recover {}, or remove it", part,
+        part);
   }
 }
 

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <iostream>
 
 #include "proto/text/command_line/command_line.hpp"
@@ -34,17 +36,19 @@ ItemRun::ItemRun(const ItemOptions& options, int threads)
 
 ExitCode ItemRun::report_unfinished(bool stopped) const {
   if (!stopped) {
-    print_text("The tasks are in " + options_.folder + "/tasks. Run \"rigcal work --folder " +
-               options_.folder +
-               " --task N\" for each of them, from N = 0, on machines that share the folder and "
-               "the recordings. Then repeat this command without --tasks.\n");
+    print_text(fmt::format(
+        "The tasks are in {0}/tasks. Run \"rigcal work --folder {0} --task N\" for each task N, "
+        "from 0, on machines that share the folder and the recordings. "
+        "Then repeat this command without --tasks.\n",
+        options_.folder));
     return kDone;
   }
-  std::cerr << "rigcal: stopped; "
-            << (temporary_ ? "nothing was written; with --folder, a repeated command continues"
-                           : "finished results are kept in " + options_.folder +
-                                 ", and the same command continues from there")
-            << '\n';
+  std::cerr << (temporary_
+                    ? "rigcal: stopped; nothing was written. Add --folder to keep finished "
+                      "results: a repeated command then continues from them\n"
+                    : fmt::format("rigcal: stopped; finished results are kept in {}. The same "
+                                  "command continues from them\n",
+                                  options_.folder));
   return kInterrupted;
 }
 

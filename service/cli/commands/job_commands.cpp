@@ -58,7 +58,7 @@ ExitCode list_jobs(ServiceClient& client, const JobOptions& options) {
       {"job", "state", "s", "rig", "submitted", "recordings"}};
   for (const JobInfo& info : reply.job_list().jobs()) {
     const std::string place =
-        info.queue_position() > 0 ? ", place " + std::to_string(info.queue_position()) : "";
+        info.queue_position() > 0 ? fmt::format(", place {}", info.queue_position()) : "";
     rows.push_back({info.job_id(), proto::state_name(info.state()) + place, duration_text(info),
                     info.rig_name(), format_local_time(info.submitted_unix_ns()),
                     info.recordings()});
@@ -75,8 +75,8 @@ void print_job(const JobInfo& info) {
             << format_local_time(info.started_unix_ns()) << ", ended "
             << format_local_time(info.ended_unix_ns()) << '\n';
   if (info.start_count() > 1) {
-    std::cout << "  started " << info.start_count()
-              << " times, because the service stopped while it ran\n";
+    std::cout << fmt::format("  started {} times, because the service stopped while the job ran\n",
+                             info.start_count());
   }
   if (!info.error().empty()) std::cout << "  " << proto::escape_for_terminal(info.error()) << '\n';
 }
@@ -109,12 +109,13 @@ proto::RecordingHeader names_of_session(const rigcal::v1::SessionInfo& info) {
 std::string sample_line(const rigcal::v1::Sample& sample, const proto::RecordingHeader& names,
                         std::uint64_t samples, std::uint64_t missed) {
   std::string line =
-      "t " + format_number(sample.timestamp(), 7) + " s  samples " + std::to_string(samples);
+      fmt::format("t {} s  samples {}", format_number(sample.timestamp(), 7), samples);
   const auto channels =
       std::min(names.joints.size(), static_cast<std::size_t>(sample.angle_rad_size()));
   for (std::size_t c = 0; c < channels; ++c) {
-    line += "  " + proto::escape_for_terminal(names.joints[c]) + " " +
-            format_number(sample.angle_rad(static_cast<int>(c)), 5) + " " + channel_unit(names, c);
+    line += fmt::format("  {} {} {}", proto::escape_for_terminal(names.joints[c]),
+                        format_number(sample.angle_rad(static_cast<int>(c)), 5),
+                        channel_unit(names, c));
   }
   line += "  command";
   for (const double command : sample.command()) line += " " + format_number(command, 4);

@@ -24,8 +24,8 @@ bool has_estimate(const std::vector<estimator::ParameterEstimate>& estimates,
 StoredResult read_calibration(const std::string& path) {
   const ResultHeader head = read_result_header(path);
   if (!head.command.empty() && head.command != "calibrate") {
-    throw proto::InputError(path + ": is " + describe_result_file(head) +
-                            "; give a result of \"rigcal calibrate\"");
+    throw proto::InputError("{}: is {}; give a result of \"rigcal calibrate\"", path,
+                            describe_result_file(head));
   }
   std::cout << path << ": " << describe_result_file(head) << ", rig " << head.rig << '\n';
   return read_stored_result(path);
@@ -66,8 +66,8 @@ void print_result_file(const std::string& path) {
   }
   std::cout << '\n'
             << format_table(rows, {false, true, true, false})
-            << "\nUse this file with --parameters for its values, or with rigcal repeat to repeat "
-               "the calibration.\n";
+            << "\nTo use its values, give this file to --parameters.\n"
+               "To repeat the calibration, give it to rigcal repeat.\n";
 }
 
 void print_result_differences(const std::string& first_path, const std::string& second_path) {

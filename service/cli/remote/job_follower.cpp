@@ -53,15 +53,15 @@ std::string change_text(double before, double now) {
 // Gradient and step norms; empty before the first step.
 std::string convergence_text(const JobProgress& progress) {
   if (!(progress.step_norm() > 0.0)) return "";
-  return "gradient " + format_number(progress.gradient_norm(), 2) + "  step " +
-         format_number(progress.step_norm(), 2);
+  return fmt::format("gradient {}  step {}", format_number(progress.gradient_norm(), 2),
+                     format_number(progress.step_norm(), 2));
 }
 
 std::string stage_text(const JobProgress& progress) {
   if (progress.stage().empty()) return "reading the recordings";
   if (progress.values_size() == 0) return progress.stage();
-  return progress.stage() + ": iteration " + std::to_string(progress.iteration()) + "  cost " +
-         format_number(progress.cost(), 6);
+  return fmt::format("{}: iteration {}  cost {}", progress.stage(), progress.iteration(),
+                     format_number(progress.cost(), 6));
 }
 
 constexpr int kPollPeriod_ms = 200;
@@ -174,11 +174,11 @@ std::vector<std::string> JobDisplay::lines(const TerminalSize& size, double elap
   std::vector<std::string> lines;
   std::string head = info_.job_id() + "  " + proto::state_name(info_.state());
   if (elapsed_s > 0.0) {
-    head += "  " + std::to_string(std::lround(std::floor(elapsed_s))) + " s";
+    head += fmt::format("  {} s", std::lround(std::floor(elapsed_s)));
   }
   const int recordings = info_.session_ids_size();
-  lines.push_back(head + "  " + info_.rig_name() + ", " + std::to_string(recordings) +
-                  (recordings == 1 ? " recording" : " recordings"));
+  lines.push_back(fmt::format("{}  {}, {} {}", head, info_.rig_name(), recordings,
+                              recordings == 1 ? "recording" : "recordings"));
   const JobProgress& progress = info_.progress();
   if (info_.state() == rigcal::v1::JOB_QUEUED) lines.push_back(format_job_status(info_));
   if (info_.state() == rigcal::v1::JOB_RUNNING) lines.push_back(stage_text(progress));

@@ -53,14 +53,13 @@ std::string complete_id(ServiceClient& client, const std::string& kind, const st
   }
   if (fitting.size() == 1) return fitting.front();
   if (fitting.empty()) {
-    throw proto::InputError("there is no " + kind + " \"" + text +
-                            "\", and no id begins with it; rigcal " + kind + "s lists them");
+    throw proto::InputError("there is no {} {:?}, and no id begins with it; rigcal {}s lists them",
+                            kind, text, kind);
   }
   const std::size_t count = fitting.size();
   fitting.resize(std::min(count, kListedMax));
-  throw proto::InputError("\"" + text + "\" matches " + std::to_string(count) + " " + kind + "s (" +
-                          join_items(fitting) + (count > kListedMax ? ", …" : "") +
-                          "); give more characters");
+  throw proto::InputError("{:?} matches {} {}s ({}{}); give more characters", text, count, kind,
+                          join_items(fitting), count > kListedMax ? ", …" : "");
 }
 
 // Displays the file name, or the path if two recordings have the same file name.
@@ -108,9 +107,10 @@ rigcal::v1::UploadState open_upload(ServiceClient& client, const std::string& co
 // Uploads the part that the service lacks. @return the id of the session
 std::string upload(ServiceClient& client, const std::string& path, bool quiet) {
   if (!path.ends_with(".csv") && !path.ends_with(".mcap")) {
-    throw proto::InputError(path +
-                            ": the service accepts .csv and .mcap files; convert it to CSV with "
-                            "rigcal export, or calibrate without --server");
+    throw proto::InputError(
+        "{}: the service accepts .csv and .mcap files; "
+        "convert it to CSV with rigcal export, or calibrate without --server",
+        path);
   }
   const auto file = proto::open_input_file(path);
   if (!file.ok()) throw proto::InputError(file.error().detail);
@@ -127,7 +127,7 @@ std::string upload(ServiceClient& client, const std::string& path, bool quiet) {
     part.mutable_upload_part()->set_data(read_part(*file.value(), state.durable_bytes()));
     state = client.call(part).upload_state();
     const std::string stage = "uploading " + path;
-    progress.show(stage + ": " + std::to_string(100 * state.durable_bytes() / size) + " %", stage);
+    progress.show(fmt::format("{}: {} %", stage, 100 * state.durable_bytes() / size), stage);
   }
   return open.session_id();
 }
@@ -217,8 +217,9 @@ ExitCode run(ServiceClient& client, const RemoteOptions& remote, const Estimatio
 void check_inputs(const RemoteOptions& remote, const EstimationOptions& options) {
   if (!remote.job_id.empty() && !proto::is_valid_session_id(remote.job_id)) {
     throw proto::InputError(
-        "--job \"" + remote.job_id +
-        "\": an id must have 1 to 64 characters (A-Z a-z 0-9 . _ -) and must not start with a dot");
+        "--job {:?}: an id must have 1 to 64 characters (A-Z a-z 0-9 . _ -) "
+        "and must not start with a dot",
+        remote.job_id);
   }
   if (!options.selection.topic.empty()) {
     throw proto::InputError(
@@ -245,8 +246,8 @@ void check_detached(const RemoteOptions& remote, const ResultFiles& files) {
       !files.json.empty() || !files.plot.empty() || has_requested_rig_files(files);
   if (!remote.detach || !has_files) return;
   throw proto::InputError(
-      "--detach: output files can be written only after the end of the job. Leave them out, and "
-      "later write them with rigcal result and rigcal report");
+      "--detach: output files can be written only after the end of the job. "
+      "Leave them out, and write them later with rigcal result and rigcal report");
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ struct ServiceEndpoint {
     if (!proto::has_tls_certificate(address.tls)) return;
     if (!place.unix_path.empty()) {
       throw proto::InputError(
-          host_port + ": a Unix socket does not use TLS; omit --tls-cert, --tls-key and --tls-ca");
+          "{}: a Unix socket does not use TLS; omit --tls-cert, --tls-key and --tls-ca", host_port);
     }
     tls = std::make_shared<asio::ssl::context>(proto::make_client_tls(address.tls));
   }
@@ -122,8 +122,8 @@ class ServiceSocket {
     std::string why;
     socket_ = connect_to(endpoint_.place, why);
     if (socket_ < 0) {
-      throw proto::InputError("no service at " + endpoint_.host_port + ": " + why +
-                              "; start rigcald or name another with --server");
+      throw proto::InputError("no service at {}: {}; start rigcald or name another with --server",
+                              endpoint_.host_port, why);
     }
     if (endpoint_.tls) shake_hands();
   }
@@ -182,7 +182,7 @@ class ServiceSocket {
     ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     const int result = ::SSL_connect(tls_.get());
     if (result == 1) return;
-    throw proto::InputError("no connection to the service at " + endpoint_.host_port + ": " +
+    throw proto::InputError("no connection to the service at {}: {}", endpoint_.host_port,
                             tls_trouble(result));
   }
 
@@ -258,8 +258,7 @@ ServiceReply ServiceClient::call(const ServiceRequest& request) {
     if (!is_notification(*reply)) return std::move(*reply);
     notifications_.push_back(std::move(*reply));
   }
-  throw proto::InputError("the service did not answer within " +
-                          std::to_string(kReplyTimeout_ms / 1000) + " s");
+  throw proto::InputError("the service did not answer within {} s", kReplyTimeout_ms / 1000);
 }
 
 std::optional<ServiceReply> ServiceClient::wait(int timeout_ms) {
@@ -283,10 +282,10 @@ void ServiceClient::read_file(const std::function<ServiceRequest(std::uint64_t)>
 
 CLI::Option* add_service_options(CLI::App& command, ServiceAddress& address) {
   const std::string group = "Service";
-  auto* server = command.add_option("--server", address.host_port,
-                                    "Address of the service; "
-                                    "default unix:$XDG_RUNTIME_DIR/rigcald.sock if it exists, "
-                                    "else unix:/run/rigcald/rigcald.sock");
+  auto* server =
+      command.add_option("--server", address.host_port,
+                         "Address of the service. Default: unix:$XDG_RUNTIME_DIR/rigcald.sock, "
+                         "or unix:/run/rigcald/rigcald.sock if that socket does not exist");
   server->envname("RIGCAL_SERVER")->type_name("unix:/PATH|HOST:PORT")->group(group);
   auto* certificate = command.add_option("--tls-cert", address.tls.certificate,
                                          "This client's certificate, PEM; turns TLS on");

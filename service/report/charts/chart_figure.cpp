@@ -138,12 +138,11 @@ std::string json_of(const ChartFigure& figure, const ChartRows& rows) {
 std::string data_element(const std::string& json) { return kFigureData + json + "</script>\n"; }
 
 std::string described(std::size_t rows, std::size_t stretch) {
-  std::string text = std::to_string(rows) + (rows == 1 ? " row" : " rows") + " of data";
-  if (stretch > 1) {
-    text += ", reduced: for every " + std::to_string(stretch) +
-            " rows, each line shows the first, lowest, highest and last value";
-  }
-  return text + ".";
+  const std::string text = fmt::format("{} {} of data", rows, rows == 1 ? "row" : "rows");
+  if (stretch <= 1) return text + ".";
+  return fmt::format(
+      "{}, reduced: for every {} rows, each line shows the first, lowest, highest and last value.",
+      text, stretch);
 }
 
 std::string caption_of(const ChartFigure& figure) {
@@ -165,11 +164,11 @@ void append(std::string& bytes, Bits bits) {
 }
 
 std::string packed(const char* key, const std::string& bytes) {
-  return std::string("{\"") + key + "\":\"" + encode_base64(bytes) + "\"}";
+  return fmt::format(R"({{"{}":"{}"}})", key, encode_base64(bytes));
 }
 
 std::string listed(const std::vector<double>& values) {
-  return "{\"values\":[" + join_items(values, format_json_number, ",") + "]}";
+  return fmt::format(R"({{"values":[{}]}})", join_items(values, format_json_number, ","));
 }
 
 double step_of(const std::vector<double>& values) {

@@ -1,5 +1,7 @@
 #include "service/report/charts/page_parts.hpp"
 
+#include <fmt/core.h>
+
 #include "service/messages/parameter_meaning.hpp"
 #include "service/report/charts/chart_figure.hpp"
 #include "service/report/charts/svg_chart.hpp"
@@ -33,11 +35,12 @@ std::string element_of(const std::string& element, const HtmlCell& cell, CellAli
 
 std::string render_html_page(const std::string& title, const std::string& body) {
   const bool has_figures = body.find(kFigureData) != std::string::npos;
-  return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
-         escape_html(title) + "</title>\n<style>" + (has_figures ? chart_style_sheet() : "") +
-         page_style_sheet() + "</style>\n</head>\n<body>\n" + body +
-         (has_figures ? page_script_elements() : "") + "</body>\n</html>\n";
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<title>{}</title>\n<style>{}{}</style>\n</head>\n<body>\n{}{}</body>\n</html>\n",
+      escape_html(title), has_figures ? chart_style_sheet() : "", page_style_sheet(), body,
+      has_figures ? page_script_elements() : "");
 }
 
 std::string format_origin_line(const std::string& date, const std::string& version,

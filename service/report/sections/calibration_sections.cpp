@@ -152,7 +152,8 @@ std::string bounds_text(const ParameterEstimate& estimate, const TableNotation& 
   const bool low = std::isfinite(estimate.lower);
   const bool high = std::isfinite(estimate.upper);
   if (low && high)
-    return notation.number_text(estimate.lower) + " … " + notation.number_text(estimate.upper);
+    return fmt::format("{} … {}", notation.number_text(estimate.lower),
+                       notation.number_text(estimate.upper));
   if (low) return "≥ " + notation.number_text(estimate.lower);
   return high ? "≤ " + notation.number_text(estimate.upper) : "none";
 }
@@ -252,16 +253,14 @@ std::string agreement_text(const Calibration& calibration) {
   const estimator::ConsistencyTest& agreement = calibration.agreement;
   if (std::isnan(agreement.statistic)) return "<p>There are no pieces to compare.</p>\n";
   const bool disagree = agreement.p_value < estimator::kConsistencyLevel;
-  std::string text = "<p";
-  if (disagree) text += " class=\"warn\"";
-  text += ">Pieces " + std::string(disagree ? "disagree" : "agree") + ": Cochran's Q is " +
-          format_number(agreement.statistic, 4) + " on " +
-          format_number(agreement.degrees_of_freedom, 4) +
-          " degrees of freedom (p = " + format_number(agreement.p_value, 2) + "). ";
-  text += disagree ? "Standard deviations are the larger of those from noise and from the scatter "
-                     "between pieces."
-                   : "Standard deviations are those from noise.";
-  return text + "</p>\n";
+  return fmt::format(
+      "<p{}>Pieces {}: Cochran's Q is {} on {} degrees of freedom (p = {}). {}</p>\n",
+      disagree ? " class=\"warn\"" : "", disagree ? "disagree" : "agree",
+      format_number(agreement.statistic, 4), format_number(agreement.degrees_of_freedom, 4),
+      format_number(agreement.p_value, 2),
+      disagree ? "Standard deviations are computed from noise and from the scatter between pieces. "
+                 "The larger of the two is reported."
+               : "Standard deviations are computed from noise.");
 }
 
 std::string pieces_csv(const Calibration& calibration, const std::vector<std::string>& labels) {

@@ -94,29 +94,32 @@ std::string format_estimate_differences(const std::vector<ParameterEstimate>& fi
   for (const ParameterEstimate& each : first) {
     const auto other = std::ranges::find(second, each.name, &ParameterEstimate::name);
     if (other == second.end()) {
-      rest += "Only the first result estimates " + each.name + ".\n";
+      rest += fmt::format("Only the first result estimates {}.\n", each.name);
     } else if (other->unit != each.unit) {
-      rest += each.name + " is in " + each.unit + " in the first result and in " + other->unit +
-              " in the second, so it is not compared.\n";
+      rest += fmt::format(
+          "{} is in {} in the first result and in {} in the second, so it is not compared.\n",
+          each.name, each.unit, other->unit);
     } else {
       pairs.push_back({&each, &*other});
     }
   }
   for (const ParameterEstimate& each : second) {
     if (std::ranges::count(first, each.name, &ParameterEstimate::name) > 0) continue;
-    rest += "Only the second result estimates " + each.name + ".\n";
+    rest += fmt::format("Only the second result estimates {}.\n", each.name);
   }
   if (pairs.empty()) return "The results have no estimated parameter in common.\n" + rest;
   const auto count = std::ranges::count_if(pairs, &EstimatePair::is_significant);
-  std::string head = std::to_string(count) + " of " + std::to_string(pairs.size()) +
-                     " estimates differ: the 95 % interval of their difference excludes zero. "
-                     "If the results agree, one of 20 does.\n";
+  std::string text = fmt::format(
+      "{} of {} estimates differ: the 95 % interval of their difference excludes zero. "
+      "If the results agree, this is expected for one estimate of 20.\n",
+      count, pairs.size());
   if (have_common_recordings) {
-    head +=
-        "The results have recordings in common, so their errors are not independent, "
-        "and the intervals are not accurate.\n";
+    text +=
+        "The results have recordings in common. "
+        "Therefore their errors are not independent, and the intervals are not accurate.\n";
   }
-  return head + "\n" + difference_table(pairs) + (rest.empty() ? "" : "\n" + rest);
+  text += "\n" + difference_table(pairs);
+  return rest.empty() ? text : text + "\n" + rest;
 }
 
 std::string format_truth_comparison(const std::vector<estimator::ParameterEstimate>& estimates,
@@ -184,12 +187,15 @@ std::string format_repetition(const std::vector<RepeatedEstimate>& parameters) {
                     notations[i].deviation_text(), notations[i].rounded_text(parameter.now),
                     notations[i].unit(), format_number(parameter.difference, 2)});
   }
-  const std::string head = is_repetition_successful(parameters)
-                               ? "Repeated: every estimate is within " +
-                                     format_number(kRepeatTolerance) +
-                                     " standard deviations of the previous one."
-                               : "NOT REPEATED: some estimates differ by more than " +
-                                     format_number(kRepeatTolerance) + " standard deviations.";
+  const std::string limit = format_number(kRepeatTolerance);
+  const std::string head =
+      is_repetition_successful(parameters)
+          ? fmt::format(
+                "Repeated: every estimate is within {} standard deviations of the "
+                "previous estimate.",
+                limit)
+          : fmt::format("NOT REPEATED: some estimates differ by more than {} standard deviations.",
+                        limit);
   return head + "\n\n" + format_table(rows, {false, true, true, true, false, true});
 }
 

@@ -32,26 +32,21 @@ std::string what_of(const Finding& finding) {
   std::string text = finding.recording.empty() ? "" : finding.recording + ": ";
   text += describe_finding(finding).what;
   if (finding.confidence < kPrintedProbabilityMax) {
-    text += " (probability " + format_number(finding.confidence, 2) + ")";
+    text += fmt::format(" (probability {})", format_number(finding.confidence, 2));
   }
   return text;
 }
 
 /// Describes whether a rate error of the recording's clock is identifiable.
 std::string format_clock(const estimator::PredictedClockPrecision& clock) {
-  const bool reported = clock.deviation < estimator::kDetectableClockDeviation;
-  if (reported) {
-    return "  clock: a rate error is identifiable, ± " + format_percent(100.0 * clock.deviation) +
-           "\n";
+  const std::string deviation = format_percent(100.0 * clock.deviation);
+  if (clock.deviation < estimator::kDetectableClockDeviation) {
+    return fmt::format("  clock: a rate error is identifiable, ± {}\n", deviation);
   }
-  std::string text = "  clock: a rate error is not identifiable";
-  if (std::isfinite(clock.deviation)) {
-    text += " (± " + format_percent(100.0 * clock.deviation) + ")";
-  }
-  for (const std::string& name : clock.absorbed_by) {
-    text += (&name == &clock.absorbed_by.front() ? ": it would bias " : ", ") + name;
-  }
-  return text + "\n";
+  return fmt::format("  clock: a rate error is not identifiable{}{}{}\n",
+                     std::isfinite(clock.deviation) ? fmt::format(" (± {})", deviation) : "",
+                     clock.absorbed_by.empty() ? "" : ": it would bias ",
+                     join_items(clock.absorbed_by));
 }
 
 }  // namespace
@@ -59,13 +54,14 @@ std::string format_clock(const estimator::PredictedClockPrecision& clock) {
 std::string format_findings(const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& finding : worst_first(findings)) {
-    text += "  " + severity_name(finding.severity) + ": " +
-            proto::escape_for_terminal(what_of(finding)) + "\n";
-    const auto [kind, what, advice, treatment] = describe_finding(finding);
-    if (!advice.empty()) text += "      to do: " + proto::escape_for_terminal(advice) + "\n";
-    if (!treatment.empty()) {
-      text += "      rigcal: " + proto::escape_for_terminal(treatment) + "\n";
-    }
+    const auto add_line = [&](const std::string& label, const std::string& line) {
+      if (line.empty()) return;
+      text += fmt::format("  {}: {}\n", label, proto::escape_for_terminal(line));
+    };
+    const FindingText described = describe_finding(finding);
+    add_line(severity_name(finding.severity), what_of(finding));
+    add_line("    to do", described.advice);
+    add_line("    rigcal", described.treatment);
   }
   return text.empty() ? text : "Findings:\n" + text;
 }
@@ -135,7 +131,7 @@ std::string format_identifiability(const estimator::PredictedPrecision& excitati
       "Predicted standard deviations, from the noise of the readings:\n" +
       format_table(identifiability_table_rows(excitation), {false, true, true, false, true});
   for (const estimator::NullDirection& direction : excitation.null_directions) {
-    text += "  not identifiable: " + format_message(direction.description) + "\n";
+    text += fmt::format("  not identifiable: {}\n", format_message(direction.description));
   }
   return text + format_clock(excitation.clock);
 }

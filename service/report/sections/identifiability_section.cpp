@@ -95,9 +95,8 @@ std::string dependence_table(const Calibration& calibration) {
   measure(calibration, seen);
   using enum CellAlign;
   HtmlTable table(
-      "A factor far above 1 means that this parameter is identified only in combination with "
-      "others. "
-      "Measuring one of them, for example by weighing, would reduce its standard deviation.",
+      "Factor far above 1: the recordings identify only a combination with other parameters. "
+      "Measuring one of these, for example by weighing, reduces the standard deviation.",
       {{"parameter"},
        {"± sd", kRight},
        {"± sd, others known", kRight},
@@ -136,12 +135,11 @@ std::string null_directions(const Calibration& calibration) {
   std::string html = "<h3>Not identifiable</h3>\n<ul>\n";
   for (const estimator::NullDirection& direction : calibration.null_directions) {
     const std::string changes = coefficients(calibration, direction.coefficients);
-    html += "<li><b>" + escape_html(format_message(direction.description)) + "</b>";
-    if (!changes.empty()) {
-      html +=
-          ": any multiple of " + escape_html(changes) + " leaves all simulated angles unchanged";
-    }
-    html += ".</li>\n";
+    html += fmt::format(
+        "<li><b>{}</b>{}.</li>\n", escape_html(format_message(direction.description)),
+        changes.empty() ? ""
+                        : fmt::format(": any multiple of {} leaves all simulated angles unchanged",
+                                      escape_html(changes)));
   }
   return html + "</ul>\n";
 }
@@ -155,7 +153,7 @@ std::string initial_directions(const Calibration& calibration) {
   if (same) return "<p>The same directions were unidentifiable at the initial values.</p>\n";
   std::string html = "<h3>Not identifiable at the initial values</h3>\n<ul>\n";
   for (const estimator::NullDirection& direction : calibration.initial_null_directions) {
-    html += "<li>" + escape_html(format_message(direction.description)) + "</li>\n";
+    html += fmt::format("<li>{}</li>\n", escape_html(format_message(direction.description)));
   }
   return html + "</ul>\n";
 }
@@ -165,15 +163,17 @@ std::string poor_parameters(const Calibration& calibration) {
   for (const ParameterEstimate& estimate : calibration.parameters) {
     const double half = estimate.half_interval;
     if (estimate.at_bound) {
-      items += "<li>" + escape_html(estimate.name) +
-               " ended at its bound: the best value lies beyond it, or the recordings do not "
-               "identify it.</li>\n";
+      items += fmt::format(
+          "<li>{} ended at its bound: the best value lies beyond it, or the recordings do not "
+          "identify it.</li>\n",
+          escape_html(estimate.name));
     } else if (std::isfinite(half) && half >= std::abs(estimate.value)) {
-      items += "<li>" + escape_html(estimate.name) +
-               " is compatible with zero: its 95 % interval includes zero.</li>\n";
+      items +=
+          fmt::format("<li>{} is compatible with zero: its 95 % interval includes zero.</li>\n",
+                      escape_html(estimate.name));
     } else if (std::isfinite(half) && half > kPoorRelativeDeviation * std::abs(estimate.value)) {
-      items += "<li>" + escape_html(estimate.name) + " is known only to ±" +
-               format_percent(100.0 * half / std::abs(estimate.value)) + " (95 %).</li>\n";
+      items += fmt::format("<li>{} is known only to ±{} (95 %).</li>\n", escape_html(estimate.name),
+                           format_percent(100.0 * half / std::abs(estimate.value)));
     }
   }
   return items.empty() ? "" : "<h3>Poorly identified</h3>\n<ul>\n" + items + "</ul>\n";
@@ -186,7 +186,7 @@ std::string quantities(const Calibration& calibration) {
     using enum CellAlign;
     const HtmlTable table(each.caption, {kWords, kRight, kRight, kLeft, kLeft}, each.rows,
                           "narrow");
-    html += "<h3>" + capitalise_first_letter(each.title) + "</h3>\n" + table.html();
+    html += fmt::format("<h3>{}</h3>\n{}", capitalise_first_letter(each.title), table.html());
   }
   return html;
 }

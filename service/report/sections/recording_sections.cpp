@@ -59,8 +59,9 @@ Chart error_chart(const Chart& angle, const std::vector<double>& used, const std
     count += 1.0;
   }
   const std::string rmse =
-      count > 0.0 ? ", RMSE " + format_number(std::sqrt(squares / count), 3) + " " + units.error
-                  : "";
+      count > 0.0
+          ? fmt::format(", RMSE {} {}", format_number(std::sqrt(squares / count), 3), units.error)
+          : "";
   const std::string unit = in_brackets(units.error);
   return make_time_chart("Joint " + joint + ": simulated − measured" + rmse, "residual" + unit,
                          {make_line_series("", "residual", angle.series[0].x, std::move(residual),
@@ -107,10 +108,12 @@ std::string title_of(const SegmentTrajectory& trajectory) {
 ChartFigure segment_figure(const SegmentTrajectory& trajectory, const TrajectoryLabels& labels) {
   ChartFigure figure;
   const std::string& path = trajectory.recording;
-  figure.caption = title_of(trajectory) +
-                   ": encoder readings and open-loop simulation from the estimated initial state; "
-                   "below each, their difference";
-  figure.name = path.substr(path.rfind('/') + 1) + "-" + format_number(trajectory.start, 6) + "s";
+  figure.caption = fmt::format(
+      "{}: encoder readings and open-loop simulation from the estimated initial state; "
+      "below each, their difference",
+      title_of(trajectory));
+  figure.name =
+      fmt::format("{}-{}s", path.substr(path.rfind('/') + 1), format_number(trajectory.start, 6));
   for (Eigen::Index sensor = 0; sensor < trajectory.measured.cols(); ++sensor) {
     const auto index = static_cast<std::size_t>(sensor);
     const std::string& joint = labels.joints[index];
@@ -200,11 +203,9 @@ std::string left_out_text(const UsedRecording& use) {
 }
 
 std::string gaps_text(const ImportSummary& summary) {
-  std::string text = std::to_string(summary.gaps.size());
-  if (summary.missing_samples > 0) {
-    text += " (" + std::to_string(summary.missing_samples) + " samples)";
-  }
-  return text;
+  return summary.missing_samples > 0
+             ? fmt::format("{} ({} samples)", summary.gaps.size(), summary.missing_samples)
+             : fmt::format("{}", summary.gaps.size());
 }
 
 std::string table(const CalibrationMetadata& context) {
@@ -288,8 +289,9 @@ std::string use_figure(const UsedRecording& use) {
   return render_data_figure("<div class=\"wide strip\" tabindex=\"0\">" + strip(use) + "</div>",
                             use.summary.file.substr(use.summary.file.rfind('/') + 1) + "-use",
                             use_csv(use),
-                            "Used samples of " + escape_html(recording_title(use)) +
-                                " over time [s]: filled = used, hollow = not used, orange = gap.");
+                            fmt::format("Used samples of {} over time [s]: filled = used, "
+                                        "hollow = not used, orange = gap.",
+                                        escape_html(recording_title(use))));
 }
 
 std::string segment_table(const UsedRecording& use) {
@@ -319,10 +321,11 @@ std::string gap_list(const ImportSummary& summary) {
     const RecordingGap& gap = summary.gaps[k];
     const std::string duration = gap.duration < 1.0 ? format_number(1e3 * gap.duration) + " ms"
                                                     : format_number(gap.duration) + " s";
-    text += (k == 0 ? "" : "; ") + duration + " after " + format_number(gap.start, 6) + " s";
+    text +=
+        fmt::format("{}{} after {} s", k == 0 ? "" : "; ", duration, format_number(gap.start, 6));
   }
   if (summary.gaps.size() > kListedGapsMax) {
-    text += "; and " + std::to_string(summary.gaps.size() - kListedGapsMax) + " more";
+    text += fmt::format("; and {} more", summary.gaps.size() - kListedGapsMax);
   }
   return text + ".</p>\n";
 }

@@ -98,21 +98,22 @@ std::string list_text(const std::string& title, const std::vector<std::string>& 
 
 /// Describes how the calibration ended and what it estimated.
 std::string ending(const estimator::Calibration& calibration, double wall_time) {
-  std::string text = describe_calibration_ending(calibration) + " in " +
-                     format_number(wall_time, 3) + " s: " +
-                     (calibration.kind == estimator::EstimateKind::kPhysical
-                          ? "physical parameters"
-                          : "parameters of a SPOOK simulator with a step of " +
-                                format_number(1e3 * calibration.step) + " ms, kappa " +
-                                format_number(calibration.state_error_weight)) +
-                     "\n  joint estimation: " +
-                     describe_stage_ending(calibration.termination, calibration.iterations) +
-                     ", cost " + format_number(calibration.cost, 6) + "\n";
+  const std::string kind =
+      calibration.kind == estimator::EstimateKind::kPhysical
+          ? "physical parameters"
+          : fmt::format("parameters of a SPOOK simulator with a step of {} ms, kappa {}",
+                        format_number(1e3 * calibration.step),
+                        format_number(calibration.state_error_weight));
+  const std::string text = fmt::format(
+      "{} in {} s: {}\n"
+      "  joint estimation: {}, cost {}\n",
+      describe_calibration_ending(calibration), format_number(wall_time, 3), kind,
+      describe_stage_ending(calibration.termination, calibration.iterations),
+      format_number(calibration.cost, 6));
   if (!calibration.refined) return text;
-  return text + "  simulation fit: " +
-         describe_stage_ending(calibration.refinement_termination,
-                               calibration.refinement_iterations) +
-         "\n";
+  return fmt::format(
+      "{}  simulation fit: {}\n", text,
+      describe_stage_ending(calibration.refinement_termination, calibration.refinement_iterations));
 }
 
 using TableRows = std::vector<std::vector<std::string>>;
@@ -262,18 +263,20 @@ void append_predictions(const estimator::Calibration& calibration,
     motions.push_back({each.rmse, each.expected, joint_units(each.kind).coordinate});
   }
   append("torque prediction", "share of the torque",
-         "Differences between the recorded torques and inverse dynamics along the filtered motion, "
+         "Recorded torques minus inverse dynamics along the filtered motion, "
          "with the size that noise explains",
          torques, [&](std::size_t i) {
            const estimator::TorquePrediction& each = calibration.torque_predictions[i];
            const double share = each.torque > 0.0 ? each.error / each.torque : 0.0;
-           return std::pair("joint " + each.joint, format_number(100.0 * share, 2) + " %");
+           return std::pair("joint " + each.joint,
+                            fmt::format("{} %", format_number(100.0 * share, 2)));
          });
   append("motion prediction", "horizon",
          "Errors of predictions from the estimated states, with the size that noise explains",
          motions, [&](std::size_t i) {
            const estimator::MotionPrediction& each = calibration.motion_predictions[i];
-           return std::pair("encoder " + each.encoder, format_number(each.horizon) + " s");
+           return std::pair("encoder " + each.encoder,
+                            fmt::format("{} s", format_number(each.horizon)));
          });
 }
 
