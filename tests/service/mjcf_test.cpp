@@ -173,15 +173,15 @@ TEST(Mjcf, NonlinearEqualitiesAreOmitted) {
         R"(<joint name="c" joint1="yaw" joint2="pitch" polycoef="1"/>)",
         R"(<joint name="c" joint1="yaw" joint2="yaw"/>)", R"(<weld name="c" body1="upper"/>)"}) {
     const ConvertedRigText rig = convert(with_equality(joint));
-    EXPECT_TRUE(has_note(rig, "constraint \"c\" is neither")) << joint;
+    EXPECT_TRUE(has_note(rig, "constraint \"c\" is left out, because it is neither")) << joint;
     EXPECT_TRUE(parse_rig("r", rig.text).mechanism.mimic_joints.empty()) << joint;
   }
   const ConvertedRigText twice = convert(with_equality(
       R"(<joint joint1="yaw" joint2="reach"/><joint name="c" joint1="yaw" joint2="pitch"/>)"));
-  EXPECT_TRUE(has_note(twice, "constraint \"c\" is neither"));
+  EXPECT_TRUE(has_note(twice, "constraint \"c\" is left out, because it is neither"));
   const ConvertedRigText circle = convert(with_equality(
       R"(<joint joint1="yaw" joint2="reach"/><joint name="c" joint1="reach" joint2="yaw"/>)"));
-  EXPECT_TRUE(has_note(circle, "constraint \"c\" is neither"));
+  EXPECT_TRUE(has_note(circle, "constraint \"c\" is left out, because it is neither"));
   EXPECT_EQ(parse_rig("r", circle.text).mechanism.mimic_joints.size(), 1U);
   EXPECT_EQ(parse_rig("r", twice.text).mechanism.mimic_joints.size(), 1U);
 }
@@ -215,7 +215,7 @@ TEST(Mjcf, AConnectionAmongParallelAxesClosesALoop) {
   // With a tilted axis one point is not a revolute joint.
   std::string askew = text;
   askew.replace(askew.rfind("0 1 0"), 5, "0 1 1");
-  EXPECT_TRUE(has_note(convert(askew), "constraint \"end\" is neither"));
+  EXPECT_TRUE(has_note(convert(askew), "constraint \"end\" is left out, because it is neither"));
 }
 
 TEST(Mjcf, FaultsAreRefusedWithTheLine) {

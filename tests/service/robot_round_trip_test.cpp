@@ -274,7 +274,7 @@ TEST(RobotRoundTrip, AirDragIsReportedAsOmitted) {
   const auto reported = [](const std::string& rig) {
     const Robot robot = convert_rig_to_robot(parse_rig("r", rig));
     return std::ranges::count_if(robot.notes, [](const std::string& note) {
-      return note.find("body \"bob\" has air drag") != std::string::npos;
+      return note.find("the air drag of body \"bob\" is left out") != std::string::npos;
     });
   };
   EXPECT_EQ(reported(text), 1);

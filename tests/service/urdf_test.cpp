@@ -85,7 +85,7 @@ TEST(Urdf, HasStandardGravityAlsoAfterExportAndImport) {
     const RobotFileText file = format_urdf(convert_rig_to_robot(rig), {});
     text = file.text;
     return std::ranges::count_if(file.notes, [](const std::string& note) {
-      return note.find("is not standard gravity, which a URDF cannot") != std::string::npos;
+      return note.find("is not standard gravity, which a URDF file cannot") != std::string::npos;
     });
   };
   std::string text;
@@ -277,7 +277,7 @@ TEST(Urdf, ATableIsNoXml) {
   const std::string reported = refusal([] { convert_urdf("t_s,q\n0,1\n"); });
   expect_parts(
       reported,
-      {"is not XML: text in place of an element; correct it, or name a URDF or MJCF file"});
+      {"is not XML: text in place of an element; correct it, or give a URDF or MJCF file"});
   EXPECT_EQ(reported.find("XML_"), std::string::npos) << reported;
 }
 
