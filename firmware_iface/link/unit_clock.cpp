@@ -138,9 +138,8 @@ std::optional<UnitClockEstimator::Line> UnitClockEstimator::fit_line() noexcept 
 // Returns the median residual about a slope, on which the line's offset has no effect.
 double UnitClockEstimator::median_residual(double slope) noexcept {
   const std::span<double> scratch = std::span(scratch_).first(block_count_);
-  std::ranges::transform(blocks(), scratch.begin(), [slope](const FastestSample& block) {
-    return residual(block, slope);
-  });
+  std::ranges::transform(blocks(), scratch.begin(),
+                         [slope](const FastestSample& block) { return residual(block, slope); });
   return median(scratch);
 }
 

@@ -294,8 +294,8 @@ std::vector<SensorFitQuality> assess_sensor_fits(const Calibration& calibration)
       fit.unexplained = unexplained_acceleration(calibration, segments, fit.name, sensor);
     } else if (!(error.rmse <= kFarTooNoisy * fit.noise) && fit.motion > 0.0) {
       // A failed simulation explains nothing.
-      fit.unexplained =
-          std::isfinite(error.rmse) ? error.rmse / fit.motion : std::numeric_limits<double>::infinity();
+      fit.unexplained = std::isfinite(error.rmse) ? error.rmse / fit.motion
+                                                  : std::numeric_limits<double>::infinity();
     }
     fits.push_back(std::move(fit));
   }

@@ -163,7 +163,8 @@ TEST(Verdict, JudgesNoisyControlsByPredictions) {
   EXPECT_EQ(kind_of(predicted(1.0, 1.51)), VerdictKind::kDoubtful);
   EXPECT_EQ(kind_of(predicted(3.01, 1.0)), VerdictKind::kRejected);
   EXPECT_EQ(kind_of(predicted(1.0, 3.01)), VerdictKind::kRejected);
-  EXPECT_TRUE(says(predicted(1.0, 3.2), "motions are predicted 1 s ahead with an error of 0.0032 rad, 3.2 times"))
+  EXPECT_TRUE(says(predicted(1.0, 3.2),
+                   "motions are predicted 1 s ahead with an error of 0.0032 rad, 3.2 times"))
       << text_of_verdict(predicted(1.0, 3.2));
   EXPECT_EQ(kind_of(predicted(68.0, 1.0)), VerdictKind::kNoFit);  // 34 % of the torque
   EXPECT_EQ(kind_of(predicted(std::nan(""), 1.0)), VerdictKind::kNoFit);
