@@ -4,6 +4,7 @@
 
 #include "firmware_iface/link/unit_link.hpp"
 #include "firmware_iface/wire/fault.h"
+#include "firmware_iface/wire/message_type.h"
 #include "firmware_iface/wire/sample.h"
 #include "tests/firmware_iface/scripted_unit.hpp"
 #include "tests/support/refusal.hpp"
@@ -328,6 +329,73 @@ TEST_F(LinkExchange, StreamBesideTheRunningOneIsLostAsAWhole) {
   ASSERT_TRUE(link.connect().ok());
   EXPECT_EQ(link.counters().samples_lost, 12U);
   EXPECT_EQ(link.counters().gaps, 1U);
+}
+
+// Readings of sensors that the unit does not have, or outside of a stream, are dropped.
+TEST_F(LinkExchange, ReadingsThatWereNotRequestedAreDropped) {
+  unit.facts.inertial_count = 2;
+  unit.facts.inertial_ticks[0] = unit.facts.inertial_ticks[1] = 1;
+  const auto send_readings = [&](std::uint8_t sensors) {
+    inertial_report readings{};
+    readings.sensors = sensors;
+    unit.send(test_support::message_of(readings));
+    EXPECT_EQ(read(), ReadStatus::kTimeout);
+  };
+  ASSERT_TRUE(link.connect().ok());
+  send_readings(1);
+  EXPECT_EQ(link.counters().messages_unexpected, 1U);
+  ASSERT_TRUE(link.start_stream({}).ok());
+  pass({0});
+  send_readings(1);
+  send_readings(2);
+  EXPECT_EQ(link.counters().messages_unexpected, 1U);
+  EXPECT_EQ(link.counters().inertial_received, 2U);
+  send_readings(4);
+  send_readings(5);
+  EXPECT_EQ(link.counters().messages_unexpected, 3U);
+  EXPECT_EQ(link.counters().inertial_received, 2U);
+}
+
+TEST_F(LinkExchange, SamplesAfterTheStopAreDropped) {
+  start();
+  pass({0});
+  unit.configured.samples_sent = 1;
+  ASSERT_TRUE(link.stop_stream({}).ok());
+  unit.send(ScriptedUnit::sample(1));
+  EXPECT_EQ(read(), ReadStatus::kTimeout);
+  EXPECT_EQ(link.counters().messages_unexpected, 1U);
+  EXPECT_EQ(link.counters().samples_received, 1U);
+}
+
+// The black box records the messages of both directions with their times.
+TEST(LinkListener, ReceivesEachMessageOfBothDirections) {
+  struct Listener final : MessageListener {
+    void on_message(Direction direction, std::span<const std::uint8_t> message,
+                    Nanoseconds at) noexcept override {
+      (direction == Direction::kToUnit ? sent : received).push_back(message[0]);
+      times.push_back(at);
+    }
+    std::vector<std::uint8_t> sent, received;
+    std::vector<Nanoseconds> times;
+  };
+  Listener listener;
+  ScriptedUnit unit;
+  UnitLink link(unit, &listener);
+  ASSERT_TRUE(link.connect().ok());
+  ASSERT_TRUE(link.start_stream({}).ok());
+  unit.wait_until(unit.now() + 3ms);
+  unit.send(ScriptedUnit::sample(0));
+  UnitSample sample;
+  ASSERT_EQ(link.read_sample(unit.now() + 1ms, sample), ReadStatus::kSample);
+  EXPECT_EQ(listener.times.back(), sample.received);
+  const double command[] = {1.0};
+  unit.wait_until(unit.now() + 2ms);
+  ASSERT_TRUE(link.write_command(command, 20));
+  EXPECT_EQ(listener.times.back(), unit.now());
+  EXPECT_EQ(listener.received.front(), MESSAGE_HELLO_REPLY);
+  EXPECT_EQ(listener.received.back(), MESSAGE_SAMPLE);
+  EXPECT_EQ(listener.sent.front(), MESSAGE_HELLO);
+  EXPECT_EQ(listener.sent.back(), MESSAGE_COMMAND);
 }
 
 // Each impossible fact in the unit's description has its own refusal, even if the hash is right.
