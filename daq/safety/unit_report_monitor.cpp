@@ -53,7 +53,11 @@ bool UnitReportMonitor::exceeds_reaction_time(OngoingContradiction& contradictio
 
 // Each sample names the command in effect, so the two can be compared although later commands are
 // on their way. After a command that this run did not send, the output should be off.
-Trip UnitReportMonitor::check_output(const UnitSample& sample, double time_s) noexcept {
+//
+// After a missing sample the loop sends an idle command. Then a unit that drives and always reports
+// that it does not is right for a sample, which proves nothing about the others.
+Trip UnitReportMonitor::check_output(const UnitSample& sample, double time_s,
+                                     double driving_for_s) noexcept {
   const SentCommand* sent = sample.command_unknown ? nullptr : find(sample.command_sequence);
   const bool enabled = sent != nullptr && sent->enabled && !sample.tripped;
   bool contradicts = sample.driving != enabled || sample.command_unknown;
@@ -69,20 +73,29 @@ Trip UnitReportMonitor::check_output(const UnitSample& sample, double time_s) no
     trip.value = sample.command[m];
     trip.limit = wanted;
   }
+  const bool is_idle = !enabled && driving_for_s >= 0.0;
+  if (is_idle && !contradicts && output_.lasts) return {};
   return exceeds_reaction_time(output_, contradicts, time_s) ? trip : Trip{};
 }
 
 // The age of an enabling command counts from the sample that it answers, of any other command from
 // when it was sent. For commands of earlier runs it counts from when the run started to drive.
+//
+// If only idle commands reach the unit, each of them is recent. Samples that show them in effect
+// then add up. Lost samples do not count, because without samples only idle commands are sent.
 Trip UnitReportMonitor::check_command_age(const UnitSample& sample, double time_s,
-                                          double driving_for_s) const noexcept {
+                                          double driving_for_s) noexcept {
   const SentCommand* sent = find(sample.command_sequence);
+  const double since_s = time_s - last_time_s_;
+  last_time_s_ = time_s;
+  const bool is_heeded = driving_for_s <= 0.0 || (sent != nullptr && sent->enabled);
+  unheeded_s_ = is_heeded ? 0.0 : unheeded_s_ + std::min(since_s, expected_.period_s);
   double age_s = driving_for_s;
   if (sent != nullptr) {
     const double own_s = sent->enabled
                              ? static_cast<double>(sample.unit_time_us - sent->unit_time_us) * 1e-6
                              : static_cast<double>((sample.received - sent->at).count()) * 1e-9;
-    age_s = std::min(age_s, own_s);
+    age_s = std::max(std::min(age_s, own_s), unheeded_s_);
   }
   const double limit_s = expected_.ttl_s + expected_.period_s;
   if (sample.tripped || age_s <= limit_s) return {};
@@ -115,7 +128,7 @@ Trip UnitReportMonitor::add(const UnitSample& sample, const ClockFit& clock, dou
   if (exceeds_reaction_time(faults_, contradicts, time_s)) {
     return {TripCause::kFaultMismatch, 0, time_s, static_cast<double>(sample.fault_flags), 0.0};
   }
-  Trip trip = check_output(sample, time_s);
+  Trip trip = check_output(sample, time_s, driving_for_s);
   if (trip.cause != TripCause::kNone || driving_for_s < 0.0) return trip;
   trip = check_command_age(sample, time_s, driving_for_s);
   return trip.cause != TripCause::kNone ? trip : check_clock(sample, clock, time_s);

@@ -78,9 +78,10 @@ class UnitReportMonitor {
     double since_s = 0.0;
   };
 
-  Trip check_output(const firmware_iface::UnitSample& sample, double time_s) noexcept;
+  Trip check_output(const firmware_iface::UnitSample& sample, double time_s,
+                    double driving_for_s) noexcept;
   Trip check_command_age(const firmware_iface::UnitSample& sample, double time_s,
-                         double driving_for_s) const noexcept;
+                         double driving_for_s) noexcept;
   Trip check_clock(const firmware_iface::UnitSample& sample, const firmware_iface::ClockFit& clock,
                    double time_s) const noexcept;
   const SentCommand* find(std::uint64_t number) const noexcept;
@@ -93,6 +94,8 @@ class UnitReportMonitor {
   bool is_measured_ = false;
   OngoingContradiction output_;
   OngoingContradiction faults_;
+  double last_time_s_ = 0.0;  // of the sample before
+  double unheeded_s_ = 0.0;   // for which the unit has had only idle commands in the drive
 };
 
 }  // namespace daq

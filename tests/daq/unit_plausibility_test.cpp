@@ -209,6 +209,35 @@ TEST_F(Unit, PutsNoCommandFromBeforeTheRunInForce) {
   EXPECT_EQ(trip_.cause, TripCause::kStaleCommand);
 }
 
+// After a missing sample the loop sends an idle command. A unit that drives and always reports that
+// it does not is right about that one alone.
+TEST_F(Unit, CannotHideADriveBehindIdleCommands) {
+  drive();
+  int at = 0;
+  for (trip_ = {}; trip_.cause == TripCause::kNone && at < 200; ++at) {
+    const auto not_driving = [](auto& sample) {
+      sample.driving = false;
+      sample.command = {};
+    };
+    trip_ = step(not_driving, /*enabled=*/at % 5 != 0);
+  }
+  EXPECT_EQ(trip_.cause, TripCause::kCommandMismatch);
+  EXPECT_NEAR(at, reaction_ticks(), 6);
+}
+
+// A line that delivers only idle commands in time, each of them recent, stops the drive. Samples
+// that are lost do not count, because the loop answers them with idle commands.
+TEST_F(Unit, ObeysOneCommandOfTheDriveWithinTheTimeToLive) {
+  drive();
+  EXPECT_NEAR(until_trip(300, {}, /*enabled=*/false), 102, 1);
+  EXPECT_EQ(trip_.cause, TripCause::kStaleCommand);
+  start_again();
+  drive();
+  ASSERT_EQ(until_trip(90, {}, /*enabled=*/false), -1);
+  ASSERT_EQ(until_trip(1, {}), -1);
+  EXPECT_EQ(until_trip(90, {}, /*enabled=*/false), -1);
+}
+
 // An idle command answers a missing sample. Its age counts from when it was sent.
 TEST_F(Unit, MayObeyAnIdleCommandWithoutARecentSample) {
   for (const auto& [sent_before_ms, trips] : {std::pair(90, false), std::pair(110, true)}) {

@@ -41,14 +41,24 @@ class UnitReportModel {
     }
     contradicts_flags_.push_back(sample.tripped ? sample.fault_flags == 0
                                                 : sample.fault_flags != 0 || report.has_fault);
-    if (lasts_too_long(contradicts_flags_)) {
+    if (lasts_too_long(contradicts_flags_, times_s_)) {
       return {TripCause::kFaultMismatch, 0, report.time_s, 1.0 * sample.fault_flags, 0.0};
     }
     Trip trip{TripCause::kCommandMismatch, 0, report.time_s, 0.0, 0.0};
-    contradicts_output_.push_back(find_contradiction(sample, trip));
-    if (lasts_too_long(contradicts_output_)) return trip;
+    const bool contradicts = find_contradiction(sample, trip);
+    const std::optional<SentCommand> sent = find(sample.command_sequence);
+    const bool enabled = sent && sent->enabled;
+    // An idle command in the drive is no evidence that others were obeyed.
+    if (contradicts || (enabled && !sample.tripped && !sample.command_unknown) ||
+        report.driving_for_s < 0.0) {
+      output_times_s_.push_back(report.time_s);
+      contradicts_output_.push_back(contradicts);
+    }
+    if (contradicts && lasts_too_long(contradicts_output_, output_times_s_)) return trip;
     if (report.driving_for_s < 0.0) return {};
-    const double age_s = std::min(command_age_s(sample), report.driving_for_s);
+    unheeded_samples_ = enabled || report.driving_for_s == 0.0 ? 0 : unheeded_samples_ + 1;
+    double age_s = std::min(command_age_s(sample), report.driving_for_s);
+    if (sent) age_s = std::max(age_s, unheeded_samples_ * expected_.period_s);
     const double oldest_s = expected_.ttl_s + expected_.period_s;
     if (!sample.tripped && age_s > oldest_s) {
       return {TripCause::kStaleCommand, 0, report.time_s, age_s, oldest_s};
@@ -58,12 +68,13 @@ class UnitReportModel {
 
  private:
   /// Whether all samples since more than the reaction time contradict.
-  bool lasts_too_long(const std::vector<bool>& contradicts) const {
+  bool lasts_too_long(const std::vector<bool>& contradicts,
+                      const std::vector<double>& times_s) const {
     const double delay_s = delays_s_.empty() ? 0.01 : std::ranges::max(delays_s_);
     std::size_t first = contradicts.size();
     while (first > 0 && contradicts[first - 1]) --first;
     if (first == contradicts.size()) return false;
-    return times_s_.back() - times_s_[first] > delay_s + 0.01 + expected_.period_s;
+    return times_s.back() - times_s[first] > delay_s + 0.01 + expected_.period_s;
   }
 
   std::optional<SentCommand> find(std::uint64_t number) const {
@@ -118,8 +129,9 @@ class UnitReportModel {
 
   UnitExpectations expected_;
   std::vector<SentCommand> sent_;
-  std::vector<double> times_s_, delays_s_;
+  std::vector<double> times_s_, output_times_s_, delays_s_;
   std::vector<bool> contradicts_flags_, contradicts_output_;
+  int unheeded_samples_ = 0;
 };
 
 /// Random reports of a unit that obeys with some delay, and lies for a while in one way.
@@ -128,7 +140,7 @@ class RandomUnit {
   RandomUnit(std::uint64_t seed, const UnitExpectations& expected)
       : random_(seed),
         expected_(expected),
-        lie_(one_of(12)),
+        lie_(one_of(14)),
         from_(20 + one_of(150)),
         until_(from_ + one_of(60)),
         driven_from_(one_of(2) == 0 ? 30 : 1000),
@@ -156,6 +168,10 @@ class RandomUnit {
           (static_cast<double>(one_of(9)) - 4.0) * 4e-3 * expected_.command_range[m];
     }
     if (lies && lie_ == 3) sample.driving = !sample.driving;
+    if (lies && lie_ == 13) {
+      sample.driving = false;
+      sample.command = {};
+    }
     if (lies && lie_ == 4) sample.command_unknown = true;
     if (lies && lie_ >= 5 && lie_ <= 7) {
       sample.tripped = one_of(3) > 0 || lie_ == 5;
@@ -179,7 +195,9 @@ class RandomUnit {
     SentCommand sent{.number = k + 1,
                      .unit_time_us = static_cast<std::int64_t>(1000 * k),
                      .at = std::chrono::milliseconds(5000 + k)};
-    sent.enabled = k >= driven_from_ && one_of(200) > 0;
+    const bool lies = k >= from_ && k < until_;
+    const std::size_t idle = lies && lie_ == 13 ? 5 : 200;
+    sent.enabled = k >= driven_from_ && one_of(idle) > 0 && !(lies && lie_ == 12);
     for (std::size_t m = 0; m < expected_.motor_count; ++m) {
       sent.command[m] =
           (static_cast<double>(one_of(201)) - 100.0) * 0.01 * expected_.command_range[m];

@@ -208,6 +208,10 @@ std::vector<LyingLine> report_lies() {
     sample.command_q15[0] = 32767;
     sample.status |= STATUS_DRIVING;
   };
+  const auto idle = [](sample_report& sample) {
+    sample.status = static_cast<std::uint8_t>(sample.status & ~STATUS_DRIVING);
+    sample.command_q15[0] = 0;
+  };
   const auto fault = [](sample_report& sample) { sample.fault_flags |= FAULT_AMPLIFIER; };
   const auto no_fault = [](sample_report& sample) { sample.fault_flags = 0; };
   const auto stale = [] {
@@ -227,6 +231,10 @@ std::vector<LyingLine> report_lies() {
   return {
       {"FullRangeWhileNothingWasSent", 1.0, 0, in_samples(always(full_range)), output, 0.0},
       {"FullRangeInTheDrive", 1.0, 300, in_samples(always(full_range)), output, 0.25},
+      {"NotDriving", 1.0, 300, in_samples(always(idle)), output, 0.25},
+      {"NotDrivingFromTheStart", 1.0, 0, in_samples(always(idle)), output, 0.25},
+      {"NotDrivingOnAnUnsteadyLine", 1.0, 300, on_unsteady_line(in_samples(always(idle))), output,
+       0.25},
       {"FaultWithoutTrip", 1.0, 300, in_samples(always(fault)), contradiction, 0.25},
       {"TripWithoutFault", 1.0, 0, in_samples(always(no_fault)), contradiction, 0.0},
       {"StaleEcho", 1.0, 300, in_samples(stale), stale_causes, 0.25},
@@ -238,7 +246,7 @@ std::vector<LyingLine> late_lies() {
   std::vector<std::string> late = kBusyComputer;
   late.insert(late.end(), {"command in effect is", "cannot be unlocked", "clock is slow"});
   std::vector<LyingLine> lies;
-  for (const int delay_ms : {500, 2000}) {
+  for (const int delay_ms : {50, 500, 2000}) {
     for (const int from : {0, 300}) {
       const std::string when = std::to_string(delay_ms) + "From" + std::to_string(from);
       lies.push_back({"CommandsDelayedBy" + when, 1.0, from, with_delay(false, constant(delay_ms)),
@@ -247,6 +255,8 @@ std::vector<LyingLine> late_lies() {
                       late, from == 0 ? 0.0 : 0.25});
     }
   }
+  lies.push_back({"CommandsDelayedBy50OnAnUnsteadyLine", 1.0, 300,
+                  on_unsteady_line(with_delay(false, constant(50))), late, 0.25});
   for (const int from : {0, 300}) {
     lies.push_back({"SamplesDelayedByAFifthFrom" + std::to_string(from), 1.0, from,
                     with_delay(true, [](auto since) { return since / 5; }), late,
