@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <random>
@@ -12,6 +13,18 @@
 
 namespace daq {
 namespace {
+
+/// Makes the speeds those that the loop measures over its window of 16 samples.
+void measure_speeds(RigRun& run) {
+  for (std::size_t k = run.samples.size(); k-- > 1;) {
+    const std::size_t window = std::min<std::size_t>(k, 16);
+    for (std::size_t j = 0; j < kRunJoints; ++j) {
+      JointState& now = run.samples[k].now.joint[j];
+      now.speed_rad_per_s = (now.angle_rad - run.samples[k - window].now.joint[j].angle_rad) /
+                            (kSampleTick_s * static_cast<double>(window));
+    }
+  }
+}
 
 /// Changes phases, hides readings and moves joints by hand.
 void add_events(RigRun& run, std::uint64_t seed) {
@@ -41,6 +54,7 @@ void add_events(RigRun& run, std::uint64_t seed) {
       sample.now.joint[j].valid = hidden[j]-- <= 0;
     }
   }
+  measure_speeds(run);
 }
 
 TEST(MotionModel, AgreesWithTheMonitorInRandomRuns) {
