@@ -12,6 +12,7 @@
 #include "estimator/calibrate/held_out_sensors.hpp"
 #include "estimator/calibrate/validation.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/joint_friction.hpp"
@@ -242,10 +243,10 @@ std::vector<JointParameter> friction_term_parameters(const FrictionLawTerm& term
 
 FrictionLaw parse_friction_law(std::string_view name) {
   const auto fail = [&](std::string_view what) {
-    std::string text = "\"";
-    text.append(name).append("\": ").append(what).append("; a friction law is one of the terms ");
-    throw std::invalid_argument(text + list_friction_terms() +
-                                ", or a sum of several terms, such as viscous+dry");
+    throw std::invalid_argument(
+        quoted(std::string(name)) + ": " + std::string(what) +
+        "; a friction law is a term, or a sum of terms such as viscous+dry. The terms are " +
+        list_friction_terms());
   };
   FrictionLaw law{std::string(name), {}};
   std::size_t begin = 0;
@@ -332,10 +333,9 @@ Mechanism replace_friction_law(Mechanism mechanism, const FrictionLaw& law,
       Parameter& parameter = mechanism.joint_parameter(j, quantity);
       if (find_dependency(mechanism, mechanism.joint_parameter_index(j, quantity)) != nullptr) {
         throw std::invalid_argument(
-            parameter.name +
-            ": this parameter depends on other parameters, "
-            "and a comparison of friction laws would break this dependency; "
-            "remove the dependency, or compare laws at other joints");
+            "a comparison of friction laws cannot keep the dependency of a friction parameter; "
+            "remove the dependency, or compare laws at other joints. Parameter: " +
+            parameter.name);
       }
       parameter.free = false;
       if (is_zero_without_friction(place)) parameter.value = 0.0;

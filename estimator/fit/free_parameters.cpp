@@ -158,15 +158,15 @@ void check_cad_prior(const Mechanism& mechanism, int body) {
   for (int i = static_cast<int>(BodyParameter::kMass); i < Mechanism::kBodyParameters; ++i) {
     const Parameter& parameter = mechanism.parameter(body, static_cast<BodyParameter>(i));
     if (std::isinf(parameter.prior_standard_deviation)) continue;
-    throw std::invalid_argument(who + "cad_uncertainty_percent and the prior of " + parameter.name +
-                                " both give a prior of the same quantity; remove one");
+    throw std::invalid_argument(who + "two priors for " + parameter.name +
+                                ", its own and cad_uncertainty_percent; remove one");
   }
   const Eigen::Vector3d values = symmetric_eigen3(drawn_second_moments(mechanism, body)).values;
   if (!(values[0] > kFlatnessLimit * values[2])) {
     throw std::invalid_argument(
         who +
-        "its CAD values describe a flat or physically inconsistent body, "
-        "so cad_uncertainty_percent is undefined; give the body its actual thickness");
+        "cad_uncertainty_percent is undefined for a flat or physically inconsistent body; "
+        "give the body its actual thickness");
   }
 }
 

@@ -64,16 +64,15 @@ void check_step(double step, const std::vector<Recording>& recordings) {
   }
   if (longest == 0.0) return;  // reported elsewhere
   if (!(step * kSegmentNodesMin <= longest)) {
-    throw std::invalid_argument("a time step of " + number_text(step) +
-                                " s is too long: the longest segment lasts " +
-                                number_text(longest) + " s, and needs at least " +
-                                std::to_string(kSegmentNodesMin) + " steps");
+    throw std::invalid_argument("the time step (" + number_text(step) +
+                                " s) is too long: at least " + std::to_string(kSegmentNodesMin) +
+                                " steps must fit into the longest segment (" +
+                                number_text(longest) + " s)");
   }
   if (!(total / step <= kTimeStepsMax)) {
-    throw std::invalid_argument("a time step of " + number_text(step) +
-                                " s is too short: it would divide the recordings into " +
-                                number_text(total / step) + " steps, and at most " +
-                                number_text(kTimeStepsMax) + " are supported");
+    throw std::invalid_argument(
+        "the time step (" + number_text(step) + " s) is too short: " + number_text(total / step) +
+        " steps are needed, and at most " + number_text(kTimeStepsMax) + " are supported");
   }
 }
 

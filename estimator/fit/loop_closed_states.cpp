@@ -139,12 +139,12 @@ double distance(const Mechanism& mechanism, const Eigen::VectorXd& stated,
     }
   }
   throw std::invalid_argument(
-      where + ": the loops can be closed in " + std::to_string(found.size()) +
-      " ways, and the readings do not determine which; "
-      "give the approximate initial position of joint " +
-      quoted(mechanism.joints[joint].name) + " (assembly_guess: " +
+      where + ": the loops can be closed in several ways, " + std::to_string(found.size()) +
+      ", and the readings do not determine which. Measure another joint, "
+      "or give an approximate initial position (assembly_guess) of joint " +
+      quoted(mechanism.joints[joint].name) + ", for example " +
       number_text(found[0].angles[joint], 3) + " or " + number_text(found[1].angles[joint], 3) +
-      " " + mechanism.joints[joint].units().coordinate + "?), or measure another joint");
+      " " + mechanism.joints[joint].units().coordinate);
 }
 
 Eigen::VectorXd assemble_start(const Mechanism& mechanism, LoopClosure& closure,

@@ -84,9 +84,10 @@ SectionCascade design_butterworth_low_pass(int order, double cutoff, double peri
   if (order < 1) throw std::invalid_argument("Butterworth filter: the order must be at least 1");
   if (!(period > 0.0)) throw std::invalid_argument("Butterworth filter: the period must be > 0");
   if (!(cutoff > 0.0) || !(2.0 * cutoff * period < 1.0)) {
-    throw std::invalid_argument("Butterworth filter: the cutoff of " + std::to_string(cutoff) +
-                                " Hz must lie between zero and half the sampling rate, " +
-                                std::to_string(0.5 / period) + " Hz");
+    throw std::invalid_argument(
+        "Butterworth filter: the cutoff must lie between zero and half the sampling rate. "
+        "The cutoff is " +
+        std::to_string(cutoff) + " Hz, the sampling rate " + std::to_string(1.0 / period) + " Hz");
   }
   const double K = std::tan(std::numbers::pi * cutoff * period);  // prewarped frequency [-]
   SectionCascade sections;

@@ -25,9 +25,10 @@ StepToPeriodRatio step_to_period_ratio(double step, double period) {
     if (const auto periods = round_to_integer_ratio(step / period)) return {*periods, 1};
     if (const auto steps = round_to_integer_ratio(period / step)) return {1, *steps};
   }
-  throw std::invalid_argument("the time step of " + std::to_string(step) +
-                              " s is neither a whole multiple nor a whole fraction of the " +
-                              "sampling period of " + std::to_string(period) + " s");
+  throw std::invalid_argument(
+      "the time step must be a whole multiple or a whole fraction of the sampling period. "
+      "The time step is " +
+      std::to_string(step) + " s, the sampling period " + std::to_string(period) + " s");
 }
 
 double nearest_compatible_step(double step, double period, double tolerance) {

@@ -269,7 +269,7 @@ TEST(LoopCalibration, ReportsWhatIsWrongWithALoop) {
   const estimator::Recording recording = standing(rig, 2.1, 1.04);
   rig.mechanism.joints[1].assembly_guess = std::nan("");
   expect_parts(calibration_refusal(rig, recording),
-               {"standing", "can be closed in", "assembly_guess", "measure another joint"});
+               {"standing", "can be closed in", "assembly_guess", "Measure another joint"});
 
   parameter_of(rig.mechanism, "O2.a_x").value = 0.9;
   expect_parts(calibration_refusal(rig, recording),
@@ -309,12 +309,11 @@ TEST(LoopCalibration, ASingularRecordingIsRefusedWithItsTime) {
   }
   const estimator::Recording recording = import_csv_text("over.csv", table, *rig.format).recording;
   const std::string reported = calibration_refusal(rig, recording);
-  expect_parts(
-      reported,
-      {"over.csv: at about 1.",
-       "s, the recording passes a change point of the mechanism (a singular configuration, from "
-       "which its joints can continue along two branches); use recordings, or parts of "
-       "them, that avoid it"});
+  expect_parts(reported,
+               {"over.csv: at about 1.",
+                "s, the recording passes a singular configuration (change point) of the mechanism. "
+                "From there, its joints can continue along two branches. "
+                "Use recordings, or parts of recordings, that avoid this configuration"});
   const double time = std::stod(reported.substr(reported.find("about ") + 6));
   EXPECT_NEAR(time, 1.5, 0.05) << reported;
 }

@@ -104,12 +104,12 @@ double longest_damped_step(const Mechanism& mechanism, const Eigen::MatrixXd& mo
   Eigen::Index index = 0;
   rates.diagonal().maxCoeff(&index);
   throw std::invalid_argument(
-      "joint " + quoted(mechanism.joints[index].name) + ": its friction (" +
-      damping_parameters(mechanism, static_cast<int>(index)) + ") stops its inertia within " +
-      number_text(1.0 / fastest) + " s, which needs integration steps below " +
-      number_text(kShortestStep) +
-      " s; check the unit of this friction and the inertia that the joint moves, or start the "
-      "estimation with less friction");
+      "joint " + quoted(mechanism.joints[index].name) + ": the friction (" +
+      damping_parameters(mechanism, static_cast<int>(index)) +
+      ") stops the joint too fast for the shortest integration step (" +
+      number_text(kShortestStep) + " s): within " + number_text(1.0 / fastest) +
+      " s. Check the unit of this friction and the inertia that the joint moves, "
+      "or start the estimation with less friction");
 }
 
 /// Returns the longest integration step for friction with the given steepness at rest [s].
@@ -123,11 +123,11 @@ double longest_step(const Mechanism& mechanism, const Eigen::MatrixXd& mobility,
   const Joint& joint = mechanism.joints[index];
   const bool creeps = joint.transition_speed > 0.0;
   throw std::invalid_argument(
-      "joint " + quoted(joint.name) + ": " +
-      (creeps ? "a transition speed of " + number_text(joint.transition_speed) + " " +
-                    joint.units().rate
-              : "smooth friction that rises so steeply (" + slopes_of(mechanism, index) + ")") +
-      " needs integration steps of " + number_text(longest) + " s; use " +
+      "joint " + quoted(joint.name) + ": the " +
+      (creeps ? "transition speed (" + number_text(joint.transition_speed, 3) + " " +
+                    joint.units().rate + ") is too low"
+              : "smooth friction (" + slopes_of(mechanism, index) + ") rises too steeply") +
+      " and needs integration steps of " + number_text(longest) + " s; use " +
       (creeps ? "a larger transition speed, or no transition speed (the joint can then stick)"
               : "a flatter rise, or dry friction"));
 }

@@ -391,12 +391,13 @@ double ShootingFit::shorten_node_intervals(const Mechanism& start) {
     if (std::isfinite(problem->cost())) return problem->cost() / problem->total_reading_count();
     if (input_.grid.interval <= least) {
       throw std::invalid_argument(
-          "the simulation with the values of the rig file fails even in the " +
-          number_text(input_.grid.interval) + " s after a recorded state: " +
+          "the simulation with the initial values of the parameters fails shortly after a recorded "
+          "state (within " +
+          number_text(input_.grid.interval) + " s): " +
           (is_tree_mechanism(start)
-               ? "values overflow; check masses, inertias, springs, friction and the units of the "
-                 "recording"
-               : "loops open, or values overflow; check joint points, masses and inertias"));
+               ? "values overflow. "
+                 "Check masses, inertias, springs, friction and the units of the recording"
+               : "loops open, or values overflow. Check joint points, masses and inertias"));
     }
     input_.grid.interval = std::max(0.5 * input_.grid.interval, least);
   }

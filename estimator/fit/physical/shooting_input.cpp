@@ -317,9 +317,9 @@ ShootingInput prepare_shooting_data(const Mechanism& mechanism,
   }
   if (has_load_friction_in_loop(mechanism)) {
     throw std::invalid_argument(
-        "friction that grows with the bearing load (r_mu, mu) is not supported with closed loops "
-        "or mimic joints, because their motion does not determine the load; use "
-        "constant friction, or request shadow parameters");
+        "friction that grows with the bearing load (r_mu, mu) needs a mechanism without closed "
+        "loops and mimic joints, because with them the motion does not determine the load. "
+        "Use constant friction, or request shadow parameters");
   }
   if (motor_control_noise(mechanism).size() > 0 && !is_tree_mechanism(mechanism)) {
     throw std::invalid_argument(
@@ -362,9 +362,9 @@ ShootingInput prepare_shooting_data(const Mechanism& mechanism,
   input.grid.interval =
       choose_node_interval(mechanism, input.segments, default_node_interval(input.segments));
   if (input.segments.empty()) {
-    throw std::invalid_argument("the recordings are too short: a segment needs at least " +
-                                std::to_string(kSamplesMin) + " samples over " +
-                                number_text(kDurationMin) + " s; record longer");
+    throw std::invalid_argument("the recordings are too short; record longer. A segment needs " +
+                                std::to_string(kSamplesMin) + " samples or more, over at least " +
+                                number_text(kDurationMin) + " s");
   }
   require_motion(recordings);
   check_moved_mass(mechanism, input.states.front().col(0));

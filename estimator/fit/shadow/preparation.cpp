@@ -62,11 +62,10 @@ void require_untied(const Mechanism& mechanism) {
   for (const ParameterDependency& tie : mechanism.dependencies) {
     if (!is_changed_by_fit(mechanism, tie.parameter)) continue;
     const std::string& name = mechanism.parameters[tie.parameter].name;
-    throw std::invalid_argument("parameter " + quoted(name) +
-                                " depends on other parameters, "
-                                "but shadow parameters (of a SPOOK simulator) "
-                                "must not depend on others; "
-                                "request physical parameters, or remove the dependency");
+    throw std::invalid_argument(
+        "dependencies between parameters are not supported for shadow parameters (of a SPOOK "
+        "simulator); request physical parameters, or remove the dependency of parameter " +
+        quoted(name));
   }
 }
 
@@ -117,11 +116,10 @@ double typical_speed_change(const Joint& joint, const std::vector<TrajectoryData
 void require_uniform_clock(const std::string& name, const Segment& segment) {
   if (segment.times.empty()) return;
   throw std::invalid_argument(
-      name +
-      ": shadow parameters (of a SPOOK simulator) need uniformly sampled data, "
-      "but these time stamps are irregular; "
-      "request physical parameters, "
-      "or raise jitter_tolerance in the rig file's time { } if only the time stamps jitter");
+      name + ": irregular time stamps. " +
+      "Shadow parameters (of a SPOOK simulator) need uniformly sampled data. "
+      "Request physical parameters. "
+      "If only the time stamps jitter, raise jitter_tolerance in the rig file's time { }");
 }
 
 ShadowInput prepare_shadow_input(const Mechanism& mechanism,
@@ -166,10 +164,10 @@ ShadowInput prepare_shadow_input(const Mechanism& mechanism,
     }
   }
   if (preparation.data.empty()) {
-    throw std::invalid_argument("the recordings are too short: a segment needs at least " +
-                                std::to_string(kSegmentNodesMin) + " time steps of " +
-                                number_text(preparation.step) + " s; record longer or use a " +
-                                "smaller step");
+    throw std::invalid_argument(
+        "the recordings are too short; record longer or use a smaller step. A segment needs " +
+        std::to_string(kSegmentNodesMin) + " time steps or more, each of " +
+        number_text(preparation.step) + " s");
   }
   require_motion(recordings);
   return preparation;

@@ -45,9 +45,8 @@ bool is_at_rest(double rate) { return std::abs(rate) < kRestRate; }
 void require_finite(const Eigen::MatrixXd& values) {
   if (values.allFinite()) return;
   throw std::invalid_argument(
-      "the accelerations are not finite, because a joint moves no mass, "
-      "or the loops are in a singular configuration; "
-      "give the bodies masses and inertias, or another position");
+      "the accelerations are not finite: a joint moves no mass, or the loops are singular. "
+      "Give the bodies masses and inertias, or change the configuration");
 }
 
 }  // namespace
@@ -83,8 +82,8 @@ JointDynamics::Equations& JointDynamics::equations_at(const Eigen::VectorXd& coo
   if (!known) known = std::make_unique<Equations>(mechanism_, choice);
   if (known->program.has_loops() && known->program.has_load_dependent_friction()) {
     throw std::invalid_argument(
-        "friction that grows with the bearing load (r_mu, mu) "
-        "is not supported with closed loops or mimic joints; use constant friction");
+        "friction that grows with the bearing load (r_mu, mu) needs a mechanism without closed "
+        "loops and mimic joints; use constant friction");
   }
   return *known;
 }

@@ -285,9 +285,9 @@ CoordinateChoice LoopClosure::choose_coordinates(const std::vector<Eigen::Matrix
   if (best.empty()) {
     const auto [motion, configuration] = least_determined(jacobians, rank);
     throw ChangePointError(
-        "a change point of the mechanism (a singular configuration, "
-        "from which its joints can continue along two branches); "
-        "use recordings, or parts of them, that avoid it",
+        "a singular configuration (change point) of the mechanism. "
+        "From there, its joints can continue along two branches. "
+        "Use recordings, or parts of recordings, that avoid this configuration",
         motion, configuration);
   }
   choice.dependent = best;
