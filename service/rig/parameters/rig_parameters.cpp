@@ -164,7 +164,7 @@ void check_tied_value(const ParameterDependency& tie, double stated_value, bool 
   }
   if (!(value >= parameter.lower && value <= parameter.upper)) {
     place.fail(
-        "{:?}: its dependency gives {} {}, outside the bounds [{}, {}]. Correct "
+        "{:?}: its dependency gives {} {}, outside its bounds [{}, {}]. Correct "
         "the dependency or the values in its terms",
         parameter.name, format_number(value, 6), parameter.unit, format_number(parameter.lower, 6),
         format_number(parameter.upper, 6));
