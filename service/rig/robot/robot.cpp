@@ -86,10 +86,7 @@ class RigWriter {
         "# Made from {}. Mark the parameters to estimate with `free: true`.\n",
         choice_.source);
     if (!fixed_joints_.empty()) {
-      text_ += fmt::format(
-          "# Fixed at zero by --joints: {}.\n"
-          "# In robot descriptions written from this file, they are fixed joints.\n",
-          fixed_joints_);
+      text_ += fmt::format("# Fixed at zero by --joints: {}.\n", fixed_joints_);
     }
     text_ += fmt::format("name: {:?}\n", plain(robot_.name));
     const RobotLink& base = robot_.links[robot_.root];
