@@ -102,8 +102,7 @@ class Identification {
     for (const TargetPrecision& target : request.targets) {
       refuse_useless_target(target, mechanism);
       if (target.deviation > 0.0) continue;
-      throw proto::InputError("--until {}: has no precision; write {}:2%", target.name,
-                              target.name);
+      throw proto::InputError("--until {0}: has no precision; write {0}:2%", target.name);
     }
     request.stop = &interrupt_.flag();
     if (request.threads == 0) {
@@ -234,9 +233,7 @@ class Identification {
     if (reached_) {
       const std::string result = folder_.result(folder_.count());
       std::cout << fmt::format(
-          "\nReached after {0} {1}:\n"
-          "{2}{3}\n"
-          "Report: rigcal repeat {3} --plot report.html\n",
+          "\nReached after {0} {1}:\n{2}{3}\nReport: rigcal repeat {3} --plot report.html\n",
           folder_.count(), folder_.count() == 1 ? "run" : "runs", report_, result);
     }
     return reached_;

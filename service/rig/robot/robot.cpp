@@ -80,14 +80,10 @@ class RigWriter {
 
   ConvertedRigText write() {
     text_ = fmt::format(
-        "# proto-file: proto/rig.proto\n"
-        "# proto-message: rigcal.v1.Rig\n"
-        "#\n"
+        "# proto-file: proto/rig.proto\n# proto-message: rigcal.v1.Rig\n#\n"
         "# Made from {}. Mark the parameters to estimate with `free: true`.\n",
         choice_.source);
-    if (!fixed_joints_.empty()) {
-      text_ += fmt::format("# Fixed at zero by --joints: {}.\n", fixed_joints_);
-    }
+    if (!fixed_joints_.empty()) text_ += "# Fixed at zero by --joints: " + fixed_joints_ + ".\n";
     text_ += fmt::format("name: {:?}\n", plain(robot_.name));
     const RobotLink& base = robot_.links[robot_.root];
     if (base.inertial)
@@ -164,11 +160,9 @@ class RigWriter {
     const std::string body = named(link.name);
     if (const double missing = kInertiaLeast - J.diagonal().minCoeff(); missing > 0.0) {
       J.diagonal().array() += missing;
-      proto::add_note(
-          notes_,
-          "link {:?} has a moment of inertia below {} kg·m², the minimum in a rig file: "
-          "all its moments of inertia were raised by {} kg·m²",
-          link.name, number(kInertiaLeast), notation::format_number(missing));
+      proto::add_note(notes_,
+                      "link {:?}: all moments of inertia were raised by {}, to at least {} kg·m²",
+                      link.name, notation::format_number(missing), number(kInertiaLeast));
     }
     const double size = J.diagonal().maxCoeff();
     const auto entry = [&](const char* name, int i, int k) {
@@ -292,8 +286,8 @@ class RigWriter {
     if (joint.stiffness == 0.0) return;
     text_ += "  spring { stiffness { value: " + number(joint.stiffness) + " }";
     if (joint.rest != 0.0) {
-      text_ += std::string(" ") + joint.kind_traits().rest.name +
-               " { value: " + number(joint.rest) + " }";
+      text_ +=
+          fmt::format(" {} {{ value: {} }}", joint.kind_traits().rest.name, number(joint.rest));
     }
     text_ += " }\n";
   }
@@ -304,17 +298,16 @@ class RigWriter {
     if (joint.motor) {
       motor = *joint.motor;
     } else {
-      proto::add_note(
-          notes_,
-          "joint {:?} has an armature but no motor. A rig file needs a motor for an armature, "
-          "so recordings need a column \"{}_effort\" with zeros",
-          joint.name, name);
+      proto::add_note(notes_,
+                      "joint {:?} has an armature but no motor: recordings need a column "
+                      "\"{}_effort\" of zeros",
+                      joint.name, name);
     }
     text_ += "  motor { control_unit: \"" + motor.control_unit +
              "\" gain { value: " + number(motor.gain) + " }";
     if (joint.armature != 0.0) {
-      text_ += std::string(" ") + joint.kind_traits().inertia.name +
-               " { value: " + number(joint.armature) + " }";
+      text_ += fmt::format(" {} {{ value: {} }}", joint.kind_traits().inertia.name,
+                           number(joint.armature));
     }
     if (motor.back_emf != 0.0) text_ += " back_emf { value: " + number(motor.back_emf) + " }";
     if (motor.control_max > 0.0) text_ += " control_max: " + number(motor.control_max);
@@ -326,8 +319,7 @@ class RigWriter {
     const auto& first = carriers_[loop.links[0]];
     const auto& second = carriers_[loop.links[1]];
     if (!first || !second || second->body == "ground") {
-      proto::add_note(notes_, "loop {:?} does not connect two bodies of the rig, so it is left out",
-                      loop.name);
+      proto::add_note(notes_, "loop {:?} does not connect two bodies: left out", loop.name);
       return;
     }
     const auto end = [&](const char* which, const Carrier& carrier, std::size_t k) {
@@ -373,13 +365,10 @@ class RigWriter {
     const bool stated = joint.damping > 0.0 || joint.friction > 0.0;
     if (!stated && !choice_.friction) return;
     text_ += fmt::format(
-        "  friction {{{}\n"
-        "    viscous {{ value: {}{free} }}\n"
-        "    {} {{ value: {}{free} }}\n"
-        "  }}\n",
+        "  friction {{{0}\n    viscous {{ value: {1}{4} }}\n    {2} {{ value: {3}{4} }}\n  }}\n",
         stated ? "" : "  # zero or missing in the file: initial values",
         start(joint.damping, kViscousStart), coulomb.rig_file_field(!joint.kind_traits().turns),
-        start(joint.friction, kDryStart), fmt::arg("free", free));
+        start(joint.friction, kDryStart), free);
   }
 
   void add_safety(const RobotJoint& joint, const std::string& name) {
@@ -390,8 +379,7 @@ class RigWriter {
           coordinate + "_min: " + number(joint.lower) + coordinate + "_max: " + number(joint.upper);
     }
     if (joint.velocity > 0.0) {
-      limits +=
-          std::string(" ") + joint.kind_traits().rate_field + "_max: " + number(joint.velocity);
+      limits += fmt::format(" {}_max: {}", joint.kind_traits().rate_field, number(joint.velocity));
     }
     if (!limits.empty()) safety_ += "  joint { joint: \"" + name + "\"" + limits + " }\n";
   }
