@@ -336,12 +336,13 @@ class Designer {
         continue;
       }
       const std::string sentence = describe_unidentifiable(precision, place, seen);
-      if (!request_.targets.empty()) throw proto::InputError("--for " + sentence);
+      if (!request_.targets.empty()) throw InfeasibleExperiment("--for " + sentence);
       result_.notes.push_back(sentence);
     }
     if (reported.empty()) {
-      throw proto::InputError("no command of motor {:?} makes any free parameter identifiable; {}",
-                              motor_name(), result_.notes.back());
+      throw InfeasibleExperiment(
+          "no command of motor {:?} makes any free parameter identifiable; {}", motor_name(),
+          result_.notes.back());
     }
     precisions_ = reported;
     task_.targets = make_design_targets(precisions_, task_.mechanism);

@@ -136,10 +136,10 @@ class InfeasibleExperiment : public proto::InputError {
 /// Designs the motor command that gives the most information about the target parameters within the
 /// rig's limits, and predicts the standard deviations of the parameters.
 /// @param where  path of the scenario file, for messages
-/// @throws InfeasibleExperiment if no plan stays within the limits, or if the best plan leaves a
-///         requested parameter with a standard deviation above its value
-/// @throws proto::InputError if there is no motor, no command limit, or a target that no command
-///         makes identifiable
+/// @throws InfeasibleExperiment if no plan stays within the limits, if the best plan leaves a
+///         requested parameter with a standard deviation above its value, or for a target that no
+///         command makes identifiable
+/// @throws proto::InputError if there is no motor or no command limit
 DesignedExperiment design_experiment(const DesignInput& input, const ExperimentRequest& request,
                                      const std::string& where);
 
