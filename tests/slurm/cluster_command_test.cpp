@@ -1,4 +1,6 @@
 // rigcal bootstrap on a real Slurm cluster, with rigcal itself on the nodes.
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -61,6 +63,20 @@ TEST_F(ClusterCommand, RefusesAnotherBuildOnTheNodes) {
   run_refused(on_cluster("--node-program " + other),
               {"a task on the cluster was refused: ", "was made for rigcal " RIGCAL_VERSION,
                "install the same build on all machines"});
+}
+
+// Nodes that have another, empty folder at the same path.
+TEST_F(ClusterCommand, RefusesAFolderThatTheNodesDoNotShare) {
+  if (::geteuid() != 0) GTEST_SKIP() << "mounting a file system needs the rights of root";
+  const std::string head = folder_.write("head",
+                                         "#!/bin/sh\n"
+                                         "[ -n \"$RIGCAL_APART\" ] || "
+                                         "exec env RIGCAL_APART=1 unshare --mount sh \"$0\"\n"
+                                         "mount -t tmpfs none " +
+                                             folder_.file("draws") + "\n");
+  run_refused(on_cluster("--batch-head " + head),
+              {"a task on the cluster was refused: ", "contains no tasks",
+               "give a folder that is shared with the machine on which the command runs"});
 }
 
 TEST_F(ClusterCommand, RefusesOptionsWithoutCluster) {
