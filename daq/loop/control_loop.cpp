@@ -292,14 +292,14 @@ MotionPhase ControlLoop::motion_phase() const noexcept {
 }
 
 // Before driving, the unit's clock rate must be known to one percent and no joint may creep. The
-// waiting time is bounded by the host's clock.
+// waiting time is bounded by the host's clock. After a pause of the host, the first samples arrive
+// at once, so a wrong rate may only be apparent.
 bool ControlLoop::is_settled() noexcept {
   if (!settings_.drive) return true;
   const firmware_iface::ClockFit& fit = unit_.clock().fit();
   const ClockVerdict verdict = UnitReportMonitor::judge(fit);
   const double waited_s = seconds(last_received_ - first_received_);
-  if (verdict == ClockVerdict::kBad ||
-      (verdict == ClockVerdict::kUnknown && !(waited_s <= settings_.clock_s_max))) {
+  if (verdict != ClockVerdict::kGood && !(waited_s <= settings_.clock_s_max)) {
     const Trip trip = UnitReportMonitor::make_clock_trip(fit, time_s_);
     safety_.trip(trip.cause, trip.time_s, trip.value, trip.limit);
   }
