@@ -50,6 +50,8 @@ constexpr double kCommandMax = 10.0;
 constexpr double kPushBound = 0.25;
 // A multisine is below the stall command half of the time. Dry friction may hold an arm then, so
 // that an intact encoder shows the same readings; the arm of this campaign has none and moves.
+// In 4000 runs, 4 of 105 frozen arms in multisines moved by more than kPushBound, the farthest by
+// 0.37 rad, and none of 438 in other runs, the farthest by 0.21 rad.
 constexpr double kMultisinePushBound = 2.0 * kPushBound;
 constexpr double kFreezeBound = 1.5 * 0.45 + kPushBound;
 // Anything else leaves the angle true but late: by the staleness (15 ms), a sample (1 ms), the
