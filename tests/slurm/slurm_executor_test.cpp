@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <future>
+#include <optional>
 
 #include "tests/slurm/node_program.hpp"
 #include "tests/slurm/slurm_fixture.hpp"
@@ -108,21 +109,42 @@ TEST_F(SlurmExecutorTest, RepeatsTasksOfALostNode) {
   renew_cluster();
 }
 
+// The controller is killed while two tasks run, after it has saved this state: it saves its state
+// every 5 s, and forgets later changes.
 TEST_F(SlurmExecutorTest, WaitsForARestartedController) {
-  bool restarted = false;
+  const std::filesystem::path state = SLURM_CLUSTER "/state/job_state";
+  std::optional<std::filesystem::file_time_type> both_run;
   std::future<void> restart;
-  on_progress_ = [&](const WorkProgress& now) {
-    if (now.done < 3 || std::exchange(restarted, true)) return;
+  on_progress_ = [&](const WorkProgress&) {
+    if (restart.valid()) return;
+    if (!both_run && output_of("squeue --noheader --states=RUNNING | wc -l") == "2\n") {
+      both_run = std::filesystem::file_time_type::clock::now();
+    }
+    std::error_code error;
+    if (!both_run || std::filesystem::last_write_time(state, error) < *both_run) return;
     cluster("kill", "slurmctld");
     restart = std::async(std::launch::async, [this] {
       ::usleep(1'500'000);
       cluster("run", "slurmctld");
     });
   };
-  EXPECT_TRUE(run(batch_of(std::vector<std::string>(8, "sleep 0.5"))));
-  EXPECT_TRUE(restarted);
+  EXPECT_TRUE(run(batch_of(std::vector<std::string>(3, "sleep 9"))));
+  ASSERT_TRUE(restart.valid());
   restart.get();
   renew_cluster();
+}
+
+// Slurm holds a task whose start has failed. It would wait for ever.
+TEST_F(SlurmExecutorTest, SubmitsHeldTasksAgain) {
+  bool held = false;
+  on_progress_ = [&](const WorkProgress& now) {
+    if (now.done >= 3 && !std::exchange(held, true)) {
+      output_of("scontrol hold $(squeue --noheader --array --states=PENDING --format=%i)");
+    }
+  };
+  EXPECT_TRUE(run(batch_of(std::vector<std::string>(7, "sleep 0.5"))));
+  EXPECT_TRUE(held);
+  expect_no_jobs();
 }
 
 // The other items of the same tasks get their results at a second try, with one item per task.

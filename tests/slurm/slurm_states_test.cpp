@@ -52,6 +52,14 @@ TEST(SlurmStates, FindsTasksThatCannotStart) {
   EXPECT_EQ(obstacle("RUNNING", "PartitionTimeLimit"), "none");
 }
 
+TEST(SlurmStates, FindsHeldTasks) {
+  EXPECT_TRUE(is_held({"2-7", "PENDING", "JobHeldUser"}));
+  EXPECT_TRUE(is_held({"0", "PENDING", "launch failed requeued held"}));
+  EXPECT_TRUE(is_held({"0", "REQUEUE_HOLD", "None"}));
+  EXPECT_FALSE(is_held({"0", "PENDING", "Resources"}));
+  EXPECT_FALSE(is_held({"0", "RUNNING", "None"}));
+}
+
 /// Returns the number of items of each task.
 std::vector<std::size_t> sizes_of_tasks(std::size_t items, double work, double seconds_per_work) {
   const std::vector<WorkItem> all(items, WorkItem{"", "", work});

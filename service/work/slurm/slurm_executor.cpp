@@ -72,6 +72,9 @@ std::string last_line(std::string text) {
 /// @throws proto::InputError with the sentence with which rigcal refused the task on its node
 TaskFailure explain_failure(const SlurmTask& task, const std::string& output) {
   const std::string line = last_line(output);
+  if (is_held(task)) {
+    return {"Slurm holds a task whose start has failed; see \"sinfo\" for the state of the nodes"};
+  }
   if (task.state == "TIMEOUT" || task.state == "DEADLINE") {
     return {"a task exceeded its time limit; give a longer --task-time", false};
   }
@@ -157,8 +160,9 @@ class JobFollower {
     bool ended = true;
     for (const SlurmTask& task : *tasks) {
       if (const auto obstacle = find_obstacle(task)) throw proto::InputError(*obstacle);
-      ended = ended && has_ended(task);
-      if (!has_ended(task) || task.state == "COMPLETED" || failures_.contains(task.index)) continue;
+      const bool has_task_ended = has_ended(task) || is_held(task);
+      ended = ended && has_task_ended;
+      if (!has_task_ended || task.state == "COMPLETED" || failures_.contains(task.index)) continue;
       failures_[task.index] =
           explain_failure(task, output_of_task(store_.folder() + "/tasks", task.index));
     }
@@ -239,14 +243,15 @@ class SlurmExecutor : public Executor {
     const double seconds_per_work = measure(batch, store, stop);
     if (must_stop()) return false;
     check_time_limit(batch, seconds_per_work);
-    // Cancels tasks that an earlier, killed process has left, and those of this one at its end.
-    commands.cancel();
+    // Cancels the tasks of this process at its end.
     const std::unique_ptr<const SlurmCommands, void (*)(const SlurmCommands*)> canceller(
         &commands, [](const SlurmCommands* slurm) { slurm->cancel(); });
     progress.begin();
     for (int tries = 1;; ++tries) {
       const std::vector<const WorkItem*> missing = store.find_missing(batch.items);
       if (missing.empty()) return true;
+      // Cancels tasks that an earlier, killed process has left, and held tasks of the last try.
+      commands.cancel();
       const Tasks tasks = group_items(missing, tries == 1 ? seconds_per_work : 0.0, task_time());
       write_tasks(store.folder(), batch, tasks, program_);
       const std::string job =

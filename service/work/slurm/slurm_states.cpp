@@ -93,6 +93,12 @@ std::vector<SlurmTask> parse_slurm_tasks(std::string_view output, const std::str
 
 bool has_ended(const SlurmTask& task) { return is_among_names(kEndStates, task.state); }
 
+bool is_held(const SlurmTask& task) {
+  if (task.state == "REQUEUE_HOLD" || task.state == "SPECIAL_EXIT") return true;
+  return task.state == "PENDING" && (task.reason.find("JobHeld") != std::string::npos ||
+                                     task.reason.find("requeued held") != std::string::npos);
+}
+
 std::optional<std::string> find_obstacle(const SlurmTask& task) {
   if (task.state != "PENDING") return std::nullopt;
   for (const auto& [part, sentence] : kObstacles) {

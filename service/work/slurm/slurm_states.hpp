@@ -28,6 +28,10 @@ std::vector<SlurmTask> parse_slurm_tasks(std::string_view output, const std::str
 /// Returns whether the task has ended; otherwise it waits or runs.
 bool has_ended(const SlurmTask& task);
 
+/// Returns whether Slurm holds a pending task, as it does if the start of the task has failed. The
+/// task starts only if somebody releases it.
+bool is_held(const SlurmTask& task);
+
 /// Returns why a pending task will never start, with a remedy; nullopt if it can start.
 std::optional<std::string> find_obstacle(const SlurmTask& task);
 
