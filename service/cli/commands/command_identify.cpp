@@ -202,21 +202,6 @@ class Identification {
         .deviations[estimator::FreeParameters(today.rig.mechanism).find_position(target.index)];
   }
 
-  /// A forgotten percent sign asks for a standard deviation far above the value.
-  static void refuse_useless_target(const TargetPrecision& target,
-                                    const estimator::Mechanism& mechanism) {
-    constexpr double kUselessFactor = 100.0;
-    const auto& parameter = mechanism.parameters[static_cast<std::size_t>(target.index)];
-    const double value = std::abs(parameter.value);
-    const bool is_place = parameter.unit == "rad" || parameter.unit == "m";  // may be near zero
-    if (is_place || is_at_bound(parameter) || value == 0.0) return;
-    if (!(target.deviation > kUselessFactor * value)) return;
-    throw proto::InputError(
-        "--until {0}: a standard deviation of {1} {2} is far above the value {3} {2}. "
-        "Write {0}:2% for a percentage of the value",
-        target.name, format_number(target.deviation, 3), parameter.unit, format_number(value, 3));
-  }
-
   bool is_reached(const DesignInput& today, const std::vector<TargetPrecision>& targets) {
     reached_ = true;
     report_.clear();

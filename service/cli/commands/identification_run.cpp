@@ -1,8 +1,11 @@
 #include "service/cli/commands/identification_run.hpp"
 
+#include <cmath>
+
 #include "proto/recording/mcap/file.hpp"
 #include "proto/recording/recording_info.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 
@@ -54,6 +57,19 @@ std::optional<RunTrip> find_run_trip(const std::string& recording) {
   }
   if (trip) trip->is_usable = trip->is_usable && has_driven;
   return trip;
+}
+
+void refuse_useless_target(const TargetPrecision& target, const estimator::Mechanism& mechanism) {
+  constexpr double kUselessFactor = 100.0;
+  const auto& parameter = mechanism.parameters[static_cast<std::size_t>(target.index)];
+  const double value = std::abs(parameter.value);
+  const bool is_place = parameter.unit == "rad" || parameter.unit == "m";  // may be near zero
+  if (is_place || is_at_bound(parameter) || value == 0.0) return;
+  if (!(target.deviation > kUselessFactor * value)) return;
+  throw proto::InputError(
+      "--until {0}: a standard deviation of {1} {2} is far above the value {3} {2}. "
+      "Write {0}:2% for a percentage of the value",
+      target.name, format_number(target.deviation, 3), parameter.unit, format_number(value, 3));
 }
 
 }  // namespace service

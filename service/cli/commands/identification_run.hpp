@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "service/design/experiment.hpp"
+
 namespace service {
 
 /// Folder that contains the files of each run of an identification: run-01.textproto, run-01.mcap,
@@ -50,5 +52,10 @@ struct RunTrip {
 
 /// Returns the safety trip that ended a recorded run; nullopt if there was none.
 std::optional<RunTrip> find_run_trip(const std::string& recording);
+
+/// Refuses a target of --until whose standard deviation is far above the value: a forgotten percent
+/// sign.
+/// @throws proto::InputError for such a target
+void refuse_useless_target(const TargetPrecision& target, const estimator::Mechanism& mechanism);
 
 }  // namespace service
