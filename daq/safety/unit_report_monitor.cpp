@@ -86,16 +86,14 @@ Trip UnitReportMonitor::check_output(const UnitSample& sample, double time_s,
 Trip UnitReportMonitor::check_command_age(const UnitSample& sample, double time_s,
                                           double driving_for_s) noexcept {
   const SentCommand* sent = find(sample.command_sequence);
-  const double since_s = time_s - last_time_s_;
-  last_time_s_ = time_s;
   const bool is_heeded = driving_for_s <= 0.0 || (sent != nullptr && sent->enabled);
-  unheeded_s_ = is_heeded ? 0.0 : unheeded_s_ + std::min(since_s, expected_.period_s);
+  unheeded_samples_ = is_heeded ? 0 : unheeded_samples_ + 1;
   double age_s = driving_for_s;
   if (sent != nullptr) {
     const double own_s = sent->enabled
                              ? static_cast<double>(sample.unit_time_us - sent->unit_time_us) * 1e-6
                              : static_cast<double>((sample.received - sent->at).count()) * 1e-9;
-    age_s = std::max(std::min(age_s, own_s), unheeded_s_);
+    age_s = std::max(std::min(age_s, own_s), unheeded_samples_ * expected_.period_s);
   }
   const double limit_s = expected_.ttl_s + expected_.period_s;
   if (sample.tripped || age_s <= limit_s) return {};

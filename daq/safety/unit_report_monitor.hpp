@@ -94,8 +94,7 @@ class UnitReportMonitor {
   bool is_measured_ = false;
   OngoingContradiction output_;
   OngoingContradiction faults_;
-  double last_time_s_ = 0.0;  // of the sample before
-  double unheeded_s_ = 0.0;   // for which the unit has had only idle commands in the drive
+  int unheeded_samples_ = 0;  // in the drive, since an enabling command was last in effect
 };
 
 }  // namespace daq

@@ -242,11 +242,11 @@ TEST_F(Lie, AClockOfAnotherRate) {
       auto simulation = simulation_settings();
       simulation.unit.clock_error_ppm = ppm;
       if (!host_paced && ppm > 1e6) continue;  // no line carries 20 000 samples a second
+      const bool honest = std::abs(ppm) < 1e4;
       start_again(1.0, settings, simulation, 0.1);
       double most = 0.0;
       run([&](SimulatedRig& r, int) { most = std::max(most, std::abs(r.sim_unit().output_V())); },
-          1500);
-      const bool honest = std::abs(ppm) < 1e4;
+          honest ? 1500 : 8000);
       EXPECT_EQ(most > 0.0, honest);
       EXPECT_EQ(cause(), honest ? TripCause::kNone : TripCause::kUnitClock);
     }

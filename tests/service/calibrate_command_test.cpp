@@ -322,7 +322,7 @@ TEST_F(CalibrateCommand, StartsFromStiffFrictionOrNamesIt) {
   EXPECT_NEAR(result.parameters(1).value(), 1e-3, 4.0 * result.parameters(1).standard_deviation());
   run_successfully(base + " --start pivot.b=1e5", {"The model fits"});
   const ProgramRun refused =
-      expect_refused(base + " --fix pivot.b=1e5", {"pivot", "friction", "check the unit"});
+      expect_refused(base + " --fix pivot.b=1e5", {"pivot", "friction", "Check the unit"});
   expect_absent(refused.err, {"loops"});
 }
 

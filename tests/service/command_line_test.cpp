@@ -132,7 +132,7 @@ TEST(CommandLine, BadRecordingsAreRefusedWithPlaceAndRemedy) {
       {"backwards.csv", replaced(good, "\n0.05,", "\n0.04,"), {":52:1", "backwards"}},
       {"degrees.csv", swing_csv(200, 57.3), {":2", "unit: DEGREE"}},
       {"short.csv", swing_csv(9), {"too short"}},
-      {"brief.csv", swing_csv(30), {"brief.csv with", "at least 10 samples", "record longer"}},
+      {"brief.csv", swing_csv(30), {"brief.csv with", "record longer", "10 samples or more"}},
       {"milliseconds.csv", milliseconds(good), {"would be 1 s", "MILLISECOND", "\"t_s\""}},
       {"rest.csv", swing_csv(200, 0.0), {"no motion", "encoders"}},
       {"ragged.csv", replaced(good, "\n0.05,", "\n0.05,0,"), {":52", "3 cells"}},

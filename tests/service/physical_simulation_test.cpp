@@ -90,7 +90,7 @@ TEST(PhysicalSimulation, ACartThatCreepsComesToRest) {
   cart = replaced(cart, "transition_speed: 1e-3", "transition_speed: 1e-6");
   expect_parts(
       refusal([&] { run_of(cart, "duration_s: 0.3 release { }", 1e-3); }),
-      {"r: joint \"rail\"", "transition speed of 1e-6 m/s", "use a larger transition speed"});
+      {"r: joint \"rail\"", "the transition speed (1e-6 m/s)", "use a larger transition speed"});
 }
 
 // A revolute joint with both: SPOOK is of first order, so at 0.1 ms it differs by that order.

@@ -228,7 +228,7 @@ TEST(PhysicalCalibration, NamesTheCauseOfASimulationThatDiverges) {
     return refusal<std::invalid_argument>([&] { calibrate(mechanism, {recording}); });
   };
   expect_parts(refused(JointParameter::kViscous, 1e200),
-               {"joint \"1\"", "1.b = 100e198", "integration steps", "check the unit"});
+               {"joint \"1\"", "1.b = 100e198", "integration step", "Check the unit"});
   expect_absent(refused(JointParameter::kStiffness, 1e12), {"loops"});
 }
 

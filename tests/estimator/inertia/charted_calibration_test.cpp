@@ -166,7 +166,7 @@ TEST_F(FurutaInertiaCalibration, FlatBodyEndsAtTheFeasibilityBoundaryWithANote) 
     ASSERT_TRUE(charted.converged());
     EXPECT_GT(least_second_moment(charted.mechanism), 0.0);
     const std::string bounded = text_of_notes(charted.notes);
-    EXPECT_NE(bounded.find("body \"B\": its inertia is at the boundary"), std::string::npos)
+    EXPECT_NE(bounded.find("body \"B\": the inertia is at the boundary"), std::string::npos)
         << bounded;
     ASSERT_EQ(charted.principal.size(), 1U);
     EXPECT_TRUE(charted.principal[0].at_feasibility_boundary);

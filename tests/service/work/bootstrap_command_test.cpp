@@ -160,7 +160,7 @@ TEST_F(BootstrapCommand, ContinuesAfterKillAndCtrlC) {
     ASSERT_TRUE(eventually([&] { return result_count() >= kept + 3; }, 120.0));
     stopped.send_signal(SIGINT);
     EXPECT_EQ(stopped.wait(60.0), 130) << stopped.output();
-    EXPECT_TRUE(stopped.says("the same command continues")) << stopped.output();
+    EXPECT_TRUE(stopped.says("The same command continues")) << stopped.output();
   }
   EXPECT_LT(result_count(), 60U);
   const auto resumed = result_of(options);
