@@ -11,6 +11,9 @@ namespace {
 constexpr double kSpan_s = 0.0625;   // for a mean speed: one count of 4096 a turn is 25 mrad/s
 constexpr double kChanging_s = 0.1;  // a command counts as changing for this long after each change
 constexpr double kSameCommand = 0.05;  // share of the stall command within which commands are equal
+// After a missing sample the loop sends an idle command. Until a zero has lasted for this time, the
+// command before it counts as unchanged.
+constexpr double kIdleTime_s = 0.02;
 
 // Commands of alternating sign: an intact joint at rest moves by two counts in each push of half a
 // stall limit, because time_s is above sqrt(24 q / (κ command)). What exceeds it adds up.
@@ -97,6 +100,8 @@ void EncoderMotionMonitor::update_commands(const MotionSample& sample) noexcept 
     const JointDrive& motion = bounds_[j].motion;
     if (motion.motor < 0) continue;
     const double u = command_[static_cast<std::size_t>(motion.motor)];
+    if (u != 0.0) joints_[j].commanded_s = now_s_;
+    if (u == 0.0 && now_s_ - joints_[j].commanded_s < kIdleTime_s) continue;
     if (std::abs(u - joints_[j].steady_command) < kSameCommand * motion.stall_command) continue;
     joints_[j].steady_command = u;
     changed_s_ = now_s_;

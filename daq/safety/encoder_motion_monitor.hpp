@@ -102,6 +102,7 @@ class EncoderMotionMonitor {
     std::size_t next_span = 0;
 
     double steady_command = 0.0;  // of its motor
+    double commanded_s = -1.0;    // time of the last command of its motor other than zero
 
     bool awaits_response = false;  // waits for passive joints to respond to its motor's push
     double idle_s = 0.0;           // last time at which its motor did not push

@@ -92,6 +92,8 @@ class MotionModel {
 
   void find_command_changes() {
     std::array<double, kRunJoints> steady{};
+    std::array<double, kRunJoints> commanded_s;
+    commanded_s.fill(-1.0);
     double last_s = 0.0;
     for (std::size_t k = 0; k < size_; ++k) {
       changed_s_.push_back(last_s);
@@ -99,6 +101,8 @@ class MotionModel {
       for (std::size_t j = 0; j < kRunJoints; ++j) {
         if (drive(j).motor < 0) continue;
         const double now = run_.samples[k].command[static_cast<std::size_t>(drive(j).motor)];
+        if (now != 0.0) commanded_s[j] = t(k);
+        if (now == 0.0 && t(k) - commanded_s[j] < 0.02) continue;
         if (std::abs(now - steady[j]) < 0.05 * drive(j).stall_command) continue;
         steady[j] = now;
         changes = true;
