@@ -160,8 +160,10 @@ ArrowheadFactorization::ArrowheadFactorization(const ProblemShape& shape, int ma
   elimination_.band_row_count = factor_.band_row_count();
 }
 
-bool ArrowheadFactorization::factorize(const LeastSquaresProblem& problem, double damping) {
-  start(damping);
+bool ArrowheadFactorization::factorize(const LeastSquaresProblem& problem, double damping,
+                                       bool keep) {
+  start_elimination(damping);
+  start_assembly(keep);
   const ProblemShape& shape = factor_.shape();
   const int block_count = problem.block_count();
   const int window = window_of(factor_) * problem.thread_count();
@@ -184,6 +186,26 @@ bool ArrowheadFactorization::factorize(const LeastSquaresProblem& problem, doubl
   while (eliminated_ < shape.node_count) {
     if (!eliminate_next_node()) return false;
   }
+  if (keep) kept_block_count_ = ring_begin_ + static_cast<std::size_t>(pending_count_);
+  return finish();
+}
+
+bool ArrowheadFactorization::factorize_again(double damping) {
+  assert(kept_block_count_ > 0);
+  start_elimination(damping);
+  while (eliminated_ < factor_.shape().node_count) {
+    // Blocks are in the order of their last nodes.
+    const auto is_next = [&](std::size_t block) {
+      return block < kept_block_count_ && ring_[block].first_node + ring_[block].node_span - 1 <=
+                                              eliminated_ + factor_.shape().bandwidth;
+    };
+    while (is_next(ring_begin_ + static_cast<std::size_t>(pending_count_))) ++pending_count_;
+    if (!eliminate_next_node()) return false;
+  }
+  return finish();
+}
+
+bool ArrowheadFactorization::finish() {
   reduce_to_parameters();
   return std::isfinite(predicted_node_decrease_) && schur_.allFinite() &&
          reduced_gradient_.allFinite();
@@ -204,13 +226,24 @@ void ArrowheadFactorization::linearize(const LeastSquaresProblem& problem, int f
   });
 }
 
-void ArrowheadFactorization::start(double damping) {
+void ArrowheadFactorization::start_elimination(double damping) {
   assert(damping >= 0.0);
   damping_ = damping;
   eliminated_ = 0;
+  ring_begin_ = 0;
   pending_count_ = 0;
-  corner_.setZero();
   eliminated_corner_.setZero();
+}
+
+void ArrowheadFactorization::start_assembly(bool keep) {
+  if (keep && sums_.shape().node_count < factor_.shape().node_count) {
+    sums_ = ArrowheadMatrix(factor_.shape());
+    has_sums_.resize(static_cast<std::size_t>(factor_.shape().node_count));
+  }
+  if (keep_ && !keep) ring_.resize(1);  // no larger than the cache
+  keep_ = keep;
+  kept_block_count_ = 0;
+  corner_.setZero();
   has_sums_.assign(has_sums_.size(), false);
 }
 
@@ -221,10 +254,13 @@ double* ArrowheadFactorization::append_pending_columns(int first_node, int node_
                             pending_block(pending_count_ - 1).first_node == first_node &&
                             pending_block(pending_count_ - 1).node_span == node_span;
   if (!extends_last) {
-    if (pending_count_ == static_cast<int>(ring_.size())) {
-      std::rotate(ring_.begin(), ring_.begin() + static_cast<std::ptrdiff_t>(ring_begin_),
-                  ring_.end());
-      ring_begin_ = 0;
+    const auto pending = static_cast<std::size_t>(pending_count_);
+    if ((keep_ ? ring_begin_ + pending : pending) == ring_.size()) {
+      if (!keep_) {
+        std::rotate(ring_.begin(), ring_.begin() + static_cast<std::ptrdiff_t>(ring_begin_),
+                    ring_.end());
+        ring_begin_ = 0;
+      }
       ring_.resize(2 * ring_.size());
     }
     PendingBlock& added = pending_block(pending_count_++);
@@ -289,7 +325,7 @@ bool ArrowheadFactorization::eliminate_next_node() {
   const ConstMatrixView none{nullptr, 0};
   elimination_.start_arrow = has_sums_[slot] ? ConstMatrixView(sums_.arrow(slot)) : none;
   elimination_.start_band = has_sums_[slot] ? ConstMatrixView(sums_.band(slot)) : none;
-  has_sums_[slot] = false;
+  if (!keep_) has_sums_[slot] = false;
   elimination_.added.clear();
   for (int reach = shape.bandwidth + 1; reach > 0; --reach) {
     for (int index = 0; index < pending_count_; ++index) {
@@ -319,7 +355,8 @@ bool ArrowheadFactorization::eliminate_next_node() {
   add_lower_product(factor_.arrow_row_count(), s, factor_.arrow(node), eliminated_corner_);
   while (pending_count_ > 0 &&
          pending_block(0).first_node + pending_block(0).node_span <= node + 1) {
-    ring_begin_ = (ring_begin_ + 1) % ring_.size();
+    ++ring_begin_;
+    if (!keep_ && ring_begin_ == ring_.size()) ring_begin_ = 0;
     --pending_count_;
   }
   return true;

@@ -106,7 +106,8 @@ class BlockLinearizer {
 ///
 /// Then δ_χ minimizes the quadratic δᵀSδ + 2 sᵀδ, and L Lᵀ δ_x = −g_x − Ĥ_xχ δ_χ. A node is
 /// eliminated as soon as no later block involves it, while its residual blocks are still in the
-/// cache. H is never stored, only L, R and y. Work and memory per node are constant.
+/// cache. L, R and y are stored; H only on request, to factorize it again with another damping.
+/// Work and memory per node are constant.
 class ArrowheadFactorization {
  public:
   /// @param max_block_rows  upper bound on the rows of a residual block
@@ -117,9 +118,18 @@ class ArrowheadFactorization {
   /// number of threads. Exceptions of the linearization are rethrown.
   ///
   /// @param damping  α ≥ 0
+  /// @param keep     whether to store the linearized blocks for `factorize_again`
   /// @return false if a pivot was not positive or not finite. All results except the damping are
   /// then invalid; call again with a larger damping.
-  bool factorize(const LeastSquaresProblem& problem, double damping);
+  bool factorize(const LeastSquaresProblem& problem, double damping, bool keep = false);
+
+  /// Factorizes the linearized blocks of the last `factorize` again, which must have kept them. The
+  /// result is the same as by `factorize`.
+  /// @return as `factorize`
+  bool factorize_again(double damping);
+
+  /// Returns whether `factorize_again` may be called.
+  bool has_kept_blocks() const { return kept_block_count_ > 0; }
 
   double damping() const { return damping_; }
 
@@ -157,7 +167,8 @@ class ArrowheadFactorization {
     Eigen::VectorXd columns;  // capacity of the largest block so far
   };
 
-  void start(double damping);
+  void start_elimination(double damping);
+  void start_assembly(bool keep);
   void linearize(const LeastSquaresProblem& problem, int first, int last);
   void add_residual_rows(const NormalEquationTerms& terms);
   void add_product_rows(const NormalEquationTerms& terms);
@@ -166,6 +177,7 @@ class ArrowheadFactorization {
   }
   double* append_pending_columns(int first_node, int node_span, int rows);
   bool eliminate_next_node();
+  bool finish();
   void reduce_to_parameters();
 
   ArrowheadMatrix factor_;
@@ -174,13 +186,17 @@ class ArrowheadFactorization {
   std::vector<BlockLinearizer> linearizers_;  // one per thread
   std::vector<NormalEquationTerms> terms_;    // of the blocks that are linearized together
   int eliminated_ = 0;                        // number of nodes whose panel holds L and R
-  /// Ring buffer of products JᵀJ, summed over the residual blocks of each node that has not been
-  /// eliminated (see `NodeElimination::start_arrow`).
+  /// Products JᵀJ, summed over the residual blocks of each node (see
+  /// `NodeElimination::start_arrow`). A ring buffer of the nodes that have not been eliminated, or
+  /// a panel for every node if blocks are kept.
   ArrowheadMatrix sums_;
   std::vector<bool> has_sums_;
-  std::vector<PendingBlock> ring_;  // in the order of the blocks
+  /// Ring buffer in the order of the blocks, or a list of all blocks if they are kept.
+  std::vector<PendingBlock> ring_;
   std::size_t ring_begin_ = 0;
   int pending_count_ = 0;
+  bool keep_ = false;                 // whether blocks of eliminated nodes are kept
+  std::size_t kept_block_count_ = 0;  // 0: not all blocks are kept
   NodeElimination elimination_;
   Eigen::MatrixXd corner_;             // lower: [r J_χ]ᵀ[r J_χ], padded
   Eigen::MatrixXd eliminated_corner_;  // lower: [yᵀ; R][yᵀ; R]ᵀ, padded

@@ -52,6 +52,10 @@ constexpr double kMinGainRatio = 1e-4;
 constexpr int kMaxRelaxedSteps = 2;
 constexpr double kLeastRelaxedGain = 1e-4;
 
+// Limits the pause after failed relaxations to 2³ − 1 iterations. At kinks, relaxations always
+// fail.
+constexpr int kMaxFailedRelaxations = 3;
+
 constexpr int kStagnantSteps = 3;  // see LmOptions::stagnant_gain
 
 // Predicted decrease, relative to the cost, up to which a point counts as an optimum at a kink if
@@ -152,14 +156,14 @@ class LevenbergMarquardt {
 
   // Makes an accepted step, after any number of trials. Returns the reason to stop, if any.
   std::optional<Termination> iterate(int iteration) {
-    bool may_relax = true;
+    bool may_relax = relaxation_pause_ == 0;
     double promise = 0.0;
     for (int rejected = 0;; ++rejected) {
       if (stopped()) {
         end_relaxation();
         return Termination::kCancelled;
       }
-      if (!factor_.factorize(problem_, damping_.value())) {
+      if (!factorize(rejected)) {
         end_relaxation();
         if (!damping_.raise_after_failed_factorization()) return Termination::kNumericalFailure;
         continue;
@@ -195,6 +199,7 @@ class LevenbergMarquardt {
           relax(trial.cost);
           continue;
         }
+        if (rejected == 0) relaxation_pause_ = std::max(relaxation_pause_ - 1, 0);
       }
       if (!damping_.raise()) {
         return promise <= kNegligiblePromise * cost_ ? Termination::kNoFurtherDecrease
@@ -203,8 +208,21 @@ class LevenbergMarquardt {
     }
   }
 
+  // Factorizes the damped normal equations at the current point. Keeps the linearization where
+  // several dampings are probable: after a rejected step, or if the last iteration rejected one.
+  bool factorize(int rejected) {
+    if (has_linearization_) return factor_.factorize_again(damping_.value());
+    const bool keep = (rejected > 0 || last_rejected_ > 0) && !is_relaxed();
+    const bool success = factor_.factorize(problem_, damping_.value(), keep);
+    has_linearization_ = keep && factor_.has_kept_blocks();
+    return success;
+  }
+
   std::optional<Termination> accept_trial(const Trial& trial, IterationRecord record) {
     problem_.accept_trial_step();
+    has_linearization_ = false;
+    last_rejected_ = record.rejected;
+    if (is_relaxed()) failed_relaxations_ = 0;
     relaxed_steps_ = 0;
     record.step_norm = step_.norm;
     record.damping = damping_.value();
@@ -231,6 +249,7 @@ class LevenbergMarquardt {
       saved_cost_ = cost_;
     }
     problem_.accept_trial_step();
+    has_linearization_ = false;
     cost_ = cost;
     parameters_ = problem_.parameter_values();
     ++relaxed_steps_;
@@ -242,6 +261,8 @@ class LevenbergMarquardt {
     cost_ = saved_cost_;
     parameters_ = problem_.parameter_values();
     relaxed_steps_ = 0;
+    failed_relaxations_ = std::min(failed_relaxations_ + 1, kMaxFailedRelaxations);
+    relaxation_pause_ = (1 << failed_relaxations_) - 1;
   }
 
   // Returns max |g_i| / (√D_ii ‖r‖) over the unknowns that are not at a bound.
@@ -349,6 +370,10 @@ class LevenbergMarquardt {
   Eigen::VectorXd parameters_;  // χ at the current point
   double cost_ = 0.0;           // at the current point
   Damping damping_;
+  bool has_linearization_ = false;  // whether factor_ has the linearized blocks of this point
+  int last_rejected_ = 0;           // steps of the last iteration
+  int failed_relaxations_ = 0;      // in succession
+  int relaxation_pause_ = 0;        // iterations with rejected steps until the next relaxation
   int relaxed_steps_ = 0;    // taken since the saved point
   double saved_cost_ = 0.0;  // at the saved point
   Step step_;
@@ -370,7 +395,7 @@ LmSummary solve(LeastSquaresProblem& problem, const LmOptions& options, const Lm
 Damping::Damping(const LmOptions& options)
     : min_(options.min_damping),
       max_(options.max_damping),
-      value_(options.initial_damping),
+      value_(std::clamp(options.first_damping, options.initial_damping, options.max_damping)),
       growth_(kFirstGrowth) {}
 
 void Damping::lower(double gain_ratio) {

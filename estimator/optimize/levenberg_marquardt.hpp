@@ -132,6 +132,7 @@ struct LmOptions {
   /// dimensionless. An initial value relative to max diag(H) would freeze the parameters of stiff
   /// problems.
   double initial_damping = 1e-8;
+  double first_damping = 0.0;  ///< of the first step if it is above initial_damping
   double min_damping = 1e-16;
   double max_damping = 1e8;
 };
@@ -145,8 +146,8 @@ using LmMonitor = std::function<void(const IterationRecord&)>;
 /// for the parameters exactly and back-substitutes the nodes [Mar, Alg. 1 and App. C]. It differs
 /// from the printed algorithm: the gain ratio is actual over predicted decrease, all norms are
 /// weighted, a non-finite candidate is never accepted, and the loop ends at max_damping. Class
-/// Damping updates the damping. After a rejected step the problem is linearized again: rejections
-/// are rare, and keeping H beside its factor would double the memory.
+/// Damping updates the damping. The normal equations are kept beside their factor only after a
+/// rejected step, because most points need one damping and the memory is doubled.
 ///
 /// Initial parameters outside their bounds are projected onto them. No candidate violates a bound,
 /// provided the problem adds parameter_step to the parameters in double precision.

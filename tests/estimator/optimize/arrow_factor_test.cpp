@@ -4,6 +4,7 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/QR>
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <functional>
@@ -56,6 +57,20 @@ DenseNormalEquations dense_normal_equations(const LinearChainProblem& problem, d
 double relative_error(const Eigen::MatrixXd& actual, const Eigen::MatrixXd& expected) {
   if (expected.size() == 0) return 0.0;
   return (actual - expected).norm() / std::max(expected.norm(), 1e-300);
+}
+
+// All results of one elimination, and a step.
+std::vector<Eigen::MatrixXd> all_of(ArrowheadFactorization& factor) {
+  Eigen::VectorXd step;
+  factor.compute_node_step(Eigen::VectorXd::Ones(factor.parameter_diagonal().size()), step);
+  return {factor.schur(),
+          factor.reduced_gradient(),
+          factor.node_diagonal(),
+          factor.node_gradient(),
+          factor.parameter_diagonal(),
+          factor.parameter_gradient(),
+          step,
+          Eigen::MatrixXd::Constant(1, 1, factor.predicted_node_decrease())};
 }
 
 class ArrowFactorOnLayout : public ::testing::TestWithParam<ProblemShape> {};
@@ -127,6 +142,31 @@ TEST_P(ArrowFactorOnLayout, SweepsAreIndependent) {
   factor.compute_node_step(Eigen::VectorXd::Ones(shape.parameter_count), step);
   fresh.compute_node_step(Eigen::VectorXd::Ones(shape.parameter_count), fresh_step);
   EXPECT_EQ(step, fresh_step);
+}
+
+// Kept blocks give the same factor as new ones to the last bit, also after a failed factorization
+// and after blocks of another problem.
+TEST_P(ArrowFactorOnLayout, KeptBlocksGiveTheSameFactor) {
+  const ProblemShape shape = GetParam();
+  std::mt19937 random(7);
+  const LinearChainProblem other = make_random_chain(shape, random);
+  const LinearChainProblem problem = make_random_chain(shape, random);
+  const int rows = std::max(other.max_block_rows(), problem.max_block_rows());
+  ArrowheadFactorization factor(shape, rows), fresh(shape, rows);
+  ASSERT_TRUE(factor.factorize(other, 1.0, true));
+  ASSERT_TRUE(factor.factorize(problem, 0.0, true));
+  EXPECT_FALSE(factor.factorize_again(std::numeric_limits<double>::quiet_NaN()));
+  for (const double damping : {0.5, 1e-3, 20.0}) {
+    SCOPED_TRACE(damping);
+    ASSERT_TRUE(factor.has_kept_blocks());
+    ASSERT_TRUE(factor.factorize_again(damping));
+    ASSERT_TRUE(fresh.factorize(problem, damping));
+    EXPECT_EQ(all_of(factor), all_of(fresh));
+  }
+  ASSERT_TRUE(factor.factorize(other, 0.5));
+  EXPECT_FALSE(factor.has_kept_blocks());
+  ASSERT_TRUE(fresh.factorize(other, 0.5));
+  EXPECT_EQ(all_of(factor), all_of(fresh));
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, ArrowFactorOnLayout, ::testing::ValuesIn(kLayouts));
@@ -205,20 +245,6 @@ TEST(ArrowheadFactorization, NonFiniteEntriesAreReported) {
       EXPECT_FALSE(factor.factorize(broken, 1e-8)) << bad << " in block " << index;
     }
   }
-}
-
-// All results of one elimination, and a step.
-std::vector<Eigen::MatrixXd> all_of(ArrowheadFactorization& factor) {
-  Eigen::VectorXd step;
-  factor.compute_node_step(Eigen::VectorXd::Ones(factor.parameter_diagonal().size()), step);
-  return {factor.schur(),
-          factor.reduced_gradient(),
-          factor.node_diagonal(),
-          factor.node_gradient(),
-          factor.parameter_diagonal(),
-          factor.parameter_gradient(),
-          step,
-          Eigen::MatrixXd::Constant(1, 1, factor.predicted_node_decrease())};
 }
 
 // Rounded sums depend on their order: if blocks were added as their threads end, an estimate would

@@ -58,7 +58,10 @@ class FunctionProblem : public LeastSquaresProblem {
     return residual_(candidate_).squaredNorm();
   }
   void accept_trial_step() override { x_ = candidate_; }
-  void save_point() override { saved_ = x_; }
+  void save_point() override {
+    saved_ = x_;
+    ++saves;
+  }
   void restore_point() override { x_ = saved_; }
   Eigen::VectorXd parameter_values() const override { return x_; }
   Eigen::VectorXd lower_bounds() const override { return lower; }
@@ -69,6 +72,7 @@ class FunctionProblem : public LeastSquaresProblem {
   Eigen::VectorXd growth;  ///< empty: not limited
   mutable int linearizations = 0;
   int candidates = 0;
+  int saves = 0;  ///< of points before steps that raise the cost
   bool left_box = false;
 
  private:
@@ -229,6 +233,39 @@ TEST(LevenbergMarquardt, RejectedStepsAreCountedButNotApplied) {
   for (const IterationRecord& record : summary.history) rejected += record.rejected;
   EXPECT_GT(rejected, 0);
   EXPECT_LE(std::abs(problem.candidates - rejected - summary.iterations), 1);
+}
+
+// Trials with other dampings at the same point need no new linearization. The point is linearized
+// once, once more to keep it, and at the two points after steps that may raise the cost.
+TEST(LevenbergMarquardt, LinearizesAPointAtMostTwice) {
+  FunctionProblem problem = arctangent(40.0);
+  const LmSummary summary = solve(problem);
+  int trials = 0, limit = 1;  // the last point
+  for (const IterationRecord& record : summary.history) {
+    trials += 1 + record.rejected;
+    limit += record.rejected > 0 ? 4 : 1;
+  }
+  EXPECT_LE(problem.linearizations, limit);
+  EXPECT_LT(limit, trials) << "the problem rejects too few steps for this test";
+}
+
+// At the kink of x, steps that raise the cost never lead to a lower cost, while y descends slowly.
+// Such steps are tried more rarely after each failure.
+TEST(LevenbergMarquardt, RarelyRaisesTheCostAtAKink) {
+  FunctionProblem problem(
+      [](const Eigen::VectorXd& x) {
+        return vector({1.0, 1e-2 * (1.0 + std::abs(x[0])), x[1] * x[1]});
+      },
+      [](const Eigen::VectorXd& x) {
+        return (Eigen::MatrixXd(3, 2) << 0.0, 0.0, x[0] < 0.0 ? -1e-2 : 1e-2, 0.0, 0.0, 2.0 * x[1])
+            .finished();
+      },
+      vector({0.3, 1.0}));
+  const LmSummary summary = solve(problem);
+  int with_rejections = 0;
+  for (const IterationRecord& record : summary.history) with_rejections += record.rejected > 0;
+  ASSERT_GT(with_rejections, 2);
+  EXPECT_LT(problem.saves, with_rejections);
 }
 
 // A circle with a weight of 1e2, and the optimum further along it: every straight step leaves the
