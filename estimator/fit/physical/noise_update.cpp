@@ -8,6 +8,8 @@ namespace {
 
 constexpr double kRedundancyMin = 0.5;  // estimated by random probes, with an error of about one
 constexpr double kSignificance = 3.0;   // standard deviations above the model's variance
+constexpr double kLeastRatio = 1e-6;    // of residuals to their expectation, squared
+constexpr double kNoiseGrowth = 4.0;    // largest factor on a level by extrapolation
 
 double redundancy_of(const NoiseGroupStatistics& group) {
   return group.rows - group.effective_parameters;
@@ -20,13 +22,28 @@ double compute_sensor_noise_factor(const NoiseGroupStatistics& group) {
   return redundancy > kRedundancyMin ? std::sqrt(group.cost / redundancy) : 1.0;
 }
 
-ProcessNoiseChange compute_process_noise_change(const NoiseGroupStatistics& group,
-                                                bool significant) {
+double ProcessNoiseUpdate::compute_factor(const NoiseGroupStatistics& group) {
   const double redundancy = std::max(redundancy_of(group), 1.0);
   const double ratio = group.cost / redundancy;
-  significant |= ratio > 1.0 + kSignificance * std::sqrt(2.0 / redundancy);
-  if (significant) return {std::sqrt(ratio), true};
-  return {redundancy > 1.0 ? kProcessDrop : 1.0, false};
+  if (!significant_) {
+    significant_ = ratio > 1.0 + kSignificance * std::sqrt(2.0 / redundancy);
+    if (!significant_) return redundancy > 1.0 ? kProcessDrop : 1.0;
+  }
+  const double excess = 0.5 * std::log(std::max(ratio, kLeastRatio));
+  double change = excess;
+  if (last_change_ != 0.0) {
+    const double slope = (excess - last_excess_) / last_change_;
+    const double longest = std::max(std::abs(excess), std::log(kNoiseGrowth));
+    const double length = slope < 0.0 ? std::min(-std::abs(excess) / slope, longest) : longest;
+    change = std::copysign(std::max(length, std::abs(excess)), excess);
+  }
+  last_excess_ = excess;
+  last_change_ = change;
+  return std::exp(change);
+}
+
+void ProcessNoiseUpdate::set_applied_factor(double factor) {
+  if (significant_) last_change_ = std::log(factor);
 }
 
 }  // namespace estimator

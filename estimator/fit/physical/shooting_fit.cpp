@@ -9,7 +9,6 @@
 #include "estimator/fit/inertia_parameterized_problem.hpp"
 #include "estimator/fit/number_text.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"
-#include "estimator/fit/physical/noise_update.hpp"
 #include "estimator/fit/physical/restarts.hpp"
 #include "estimator/fit/physical/shooting/impact_free_nodes.hpp"
 #include "estimator/fit/physical/shooting/integration_steps.hpp"
@@ -28,6 +27,7 @@ constexpr double kAstrayRatio = 1.5;
 constexpr double kSmallDecrease = 1.0;  // of the whitened cost, while noise levels change
 constexpr double kNegligibleDecrease = 1e-2;
 constexpr double kStagnantDecrease = 0.1;  // smallest decrease in three steps
+constexpr double kDampingCarriedOver = 0.1;  // from a solve to the next with other noise levels
 constexpr int kNoiseRounds = 10;
 constexpr double kNoiseSettled = 0.05;  // relative change of a noise level
 
@@ -78,7 +78,7 @@ ShootingFit::ShootingFit(ShootingInput input, const CalibrationOptions& options,
 
 bool ShootingFit::is_process_noise_significant(int coordinate) const {
   const double generous = input_.noise.acceleration[coordinate];
-  return is_noise_significant_[coordinate] &&
+  return process_noise_updates_[coordinate].is_significant() &&
          joint_->noise().acceleration[coordinate] >
              kNegligibleShare / kInflatedNoiseFraction * generous;
 }
@@ -167,7 +167,7 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
     choose_integration_steps(reached, options_, input_);  // other steps only if damping limits them
   }
   joint_ = make_problem(reached, noise, input_.grid);
-  is_noise_significant_.assign(static_cast<std::size_t>(joint_->coordinate_count()), false);
+  process_noise_updates_.assign(static_cast<std::size_t>(joint_->coordinate_count()), {});
   estimate_noise_levels();
   restart_joint_estimation();
   if (is_tree_mechanism(reached)) return;
@@ -187,8 +187,8 @@ void ShootingFit::repeat_noise_annealing() {
     return;
   }
   const ShootingHistory before = joint_history_;
-  const std::vector<bool> significant =
-      std::exchange(is_noise_significant_, std::vector<bool>(is_noise_significant_.size(), false));
+  const std::vector<ProcessNoiseUpdate> updates = std::exchange(
+      process_noise_updates_, std::vector<ProcessNoiseUpdate>(process_noise_updates_.size()));
   ShootingNoise noise = joint_->noise();
   noise.acceleration = kProcessDrop * input_.noise.acceleration;
   std::unique_ptr<ShootingProblem> first =
@@ -199,7 +199,7 @@ void ShootingFit::repeat_noise_annealing() {
   std::unique_ptr<ShootingProblem> again =
       make_problem(joint_->mechanism(), first->noise(), input_.grid);
   joint_ = std::move(first);
-  is_noise_significant_ = significant;
+  process_noise_updates_ = updates;
   joint_history_.termination = before.termination;
   joint_history_.cost = before.cost;
   if (!has_ended(joint_history_) &&
@@ -258,7 +258,10 @@ bool ShootingFit::try_restart(std::unique_ptr<ShootingProblem>& problem,
 void ShootingFit::estimate_noise_levels() {
   for (int round = 0; round < kNoiseRounds; ++round) {
     report_solve(SolveKind::kNewNoise, joint_->mechanism(), joint_history_);
-    run(*joint_, make_solver_options(*joint_, kSmallDecrease), joint_history_);
+    LmOptions options = make_solver_options(*joint_, kSmallDecrease);
+    if (round > 0)
+      options.first_damping = kDampingCarriedOver * joint_history_.records.back().damping;
+    run(*joint_, options, joint_history_);
     if (has_ended(joint_history_)) return;
     const ParameterInformation information = compute_information(*joint_);
     if (!information.valid) break;
@@ -291,14 +294,14 @@ bool ShootingFit::update_noise_levels(const ParameterInformation& information,
     scale(noise.inertial[axis], compute_sensor_noise_factor(information.groups[group]));
     noise.inertial[axis] = std::max(noise.inertial[axis], kInertialNoiseFloor);
   }
-  if (options_.acceleration_noise > 0.0 || is_noise_significant_.empty()) return changed;
-  for (int j = 0; j < static_cast<int>(is_noise_significant_.size()); ++j) {
+  if (options_.acceleration_noise > 0.0) return changed;
+  for (int j = 0; j < static_cast<int>(process_noise_updates_.size()); ++j) {
     const auto at = static_cast<std::size_t>(joint_->acceleration_noise_group(j));
-    const ProcessNoiseChange change =
-        compute_process_noise_change(information.groups[at], is_noise_significant_[j]);
-    is_noise_significant_[j] = change.significant;
+    ProcessNoiseUpdate& update = process_noise_updates_[j];
     const double level =
-        std::max(change.factor * noise.acceleration[j], input_.least_acceleration[j]);
+        std::max(update.compute_factor(information.groups[at]) * noise.acceleration[j],
+                 input_.least_acceleration[j]);
+    update.set_applied_factor(level / noise.acceleration[j]);
     scale(noise.acceleration[j], level / noise.acceleration[j]);
   }
   return changed;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/physical/noise_update.hpp"
 #include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "estimator/fit/physical/shooting_input.hpp"
 #include "estimator/fit/segment_trajectory.hpp"
@@ -151,7 +152,7 @@ class ShootingFit {
   Mechanism start_, restart_values_;
   std::unique_ptr<ShootingProblem> joint_, simulation_;
   ShootingHistory joint_history_, simulation_history_;
-  std::vector<bool> is_noise_significant_;
+  std::vector<ProcessNoiseUpdate> process_noise_updates_;  // by coordinate
   bool predictable_ = false, diverged_ = false;
 };
 
