@@ -30,8 +30,8 @@ struct RecordingPartScore {
 ///   V = (P−1)/P Σ e_p e_pᵀ with e_p = (H − H_p)⁺ (g_p − H_p d), the delete-one jackknife [Wu86].
 ///
 /// If the recordings were fitted as a whole and then cut, d should also be within noise: Q grows by
-/// dᵀ (H⁺ Σ C_p H⁺)⁺ d and its degrees of freedom by rank H. This test against the whole, as in
-/// [Hau78], is conservative because whole and parts share noise.
+/// dᵀ (H⁺ Σ C_p H⁺)⁺ d and its degrees of freedom by rank Σ C_p. This test against the whole, as
+/// in [Hau78], is conservative because whole and parts share noise.
 ///
 /// Parameter directions about which a part has almost no information are left out of this part's
 /// contribution to Q. Directions that only one part identifies are left out of V.

@@ -176,6 +176,25 @@ TEST(RecordingPartComparison, AssignsPriorsToNoPart) {
   EXPECT_NEAR(result.agreement.statistic, 0.0, 1e-12);
 }
 
+// A direction that the prior alone determines has no noise, so the parts cannot disagree about it,
+// however small the rounding error of its shift. The other direction counts as without it.
+TEST(RecordingPartComparison, OmitsDirectionsOfPriorsFromTheShift) {
+  const auto agreement = [](double rounding) {
+    std::vector<RecordingPartScore> pieces;
+    for (const double reading : {1.0, -0.5}) {
+      const Eigen::MatrixXd H = Eigen::Vector2d(1.0, 1e-15).asDiagonal();
+      pieces.push_back({Eigen::Vector2d(reading, rounding), H, H});
+    }
+    const Eigen::MatrixXd prior = Eigen::Vector2d(0.0, 1.0).asDiagonal();
+    return compare_part_scores(pieces, prior, Eigen::Vector2d::Zero(), true).agreement;
+  };
+  const ConsistencyTest exact = agreement(0.0), rounded = agreement(1e-6);
+  EXPECT_EQ(exact.degrees_of_freedom, 2.0);
+  EXPECT_EQ(rounded.degrees_of_freedom, 2.0);
+  EXPECT_NEAR(exact.statistic, 1.125 + 0.125, 1e-12);
+  EXPECT_NEAR(rounded.statistic, exact.statistic, 1e-9);
+}
+
 // Values from statistical tables.
 TEST(Distributions, AgreeWithTables) {
   EXPECT_NEAR(chi_square_tail_probability(3.841459, 1.0), 0.05, 1e-7);
