@@ -84,6 +84,11 @@ double model_jump(const Eigen::MatrixXd& model, int row, int sensor) {
 constexpr std::size_t kResidualJumps = 3;  // most jumps of a segment with an accepted model
 constexpr int kSameRows = 2;               // largest distance between simultaneous jumps
 
+/// Longest horizon of predicted motions whose errors a step must exceed [s]. Noise of the controls
+/// moves a joint within this time, which looks like a step.
+constexpr double kStepHorizon = 0.5;
+constexpr double kExplainedStep = 3.0;  // standard deviations
+
 /// Simultaneous jumps of one or more sensors.
 struct Jump {
   int row;                      ///< first row after the jump
@@ -249,8 +254,15 @@ struct RecordingExamination {
   int recording;  ///< index
   SignalExamination& out;
 
-  void run(std::vector<SegmentResiduals> segments, SeriesKind kind) {
-    const std::vector<double> left = root_mean_squares(segments, sensors.size());
+  /// @param explained  for each sensor, the standard deviation of motions that noise of the
+  /// controls
+  ///                   explains
+  void run(std::vector<SegmentResiduals> segments, SeriesKind kind,
+           const std::vector<double>& explained) {
+    std::vector<double> left = root_mean_squares(segments, sensors.size());
+    for (std::size_t i = 0; i < sensors.size(); ++i) {
+      left[i] = std::max(left[i], kExplainedStep / kResidualStep * explained[i]);
+    }
     std::vector<OutlierStatistics> outliers(sensors.size());
     std::vector<std::vector<RejectedReading>> held(sensors.size());
     for (SegmentResiduals& each : segments) {
@@ -386,7 +398,7 @@ SignalExamination examine_signals(const Mechanism& mechanism,
       segments.push_back({s, &segment, &no_model, segment.angles});
     }
     RecordingExamination{sensors, quanta, recording.name, static_cast<int>(r), out}.run(
-        std::move(segments), SeriesKind::kMotion);
+        std::move(segments), SeriesKind::kMotion, std::vector<double>(sensors.size(), 0.0));
     find_clipped_readings(mechanism, quanta, recording, static_cast<int>(r), out);
     find_dead_channels(mechanism, recording, out);
     find_copied_sensors(mechanism, recordings[r], out);
@@ -424,10 +436,17 @@ SignalExamination examine_residuals(const Calibration& calibration,
   if (calibration.kind != EstimateKind::kPhysical) return out;
   const std::vector<Encoder> sensors = used_encoders(calibration.mechanism);
   const std::vector<double> quanta = find_quantization_steps(sensors, recordings);
+  std::vector<double> explained(sensors.size(), 0.0);
+  for (const MotionPrediction& prediction : calibration.motion_predictions) {
+    const auto sensor = std::ranges::find(sensors, prediction.encoder, &Encoder::name);
+    if (sensor == sensors.end() || prediction.horizon > kStepHorizon) continue;
+    double& size = explained[static_cast<std::size_t>(sensor - sensors.begin())];
+    size = std::max(size, std::max(prediction.rmse, prediction.expected));
+  }
   for (std::size_t r = 0; r < recordings.size(); ++r) {
     RecordingExamination{sensors, quanta, recordings[r].name, static_cast<int>(r), out}.run(
         modelled_segments(calibration, sensors, recordings, static_cast<int>(r)),
-        SeriesKind::kResidual);
+        SeriesKind::kResidual, explained);
   }
   return out;
 }
