@@ -184,22 +184,23 @@ std::vector<MotionPrediction> predict_motions(const ShootingFit& fit) {
   const double longest =
       std::ranges::max_element(fit.input().segments, {}, &Segment::duration)->duration();
   ExpectedErrors expected(fit);
-  std::vector<MotionPrediction> predictions;
+  std::vector<std::vector<MotionPrediction>> of_encoders(
+      static_cast<std::size_t>(problem.encoder_count()));
   for (const double wanted : kPredictionHorizons) {
     if (wanted > longest) break;
     const auto predicted = fit.make_prediction_problem(problem.mechanism(), wanted);
     const double horizon = predicted->node_spacing(0);
     const Eigen::VectorXd errors = expected.errors(horizon);
     for (int i = 0; i < predicted->encoder_count(); ++i) {
-      predictions.push_back({predicted->encoder(i).name, predicted->encoder(i).kind, horizon,
-                             std::sqrt(predicted->squared_error(i) / predicted->reading_count(i)),
-                             errors[i]});
+      of_encoders[static_cast<std::size_t>(i)].push_back(
+          {predicted->encoder(i).name, predicted->encoder(i).kind, horizon,
+           std::sqrt(predicted->squared_error(i) / predicted->reading_count(i)), errors[i]});
     }
   }
-  std::ranges::stable_sort(predictions, {}, [&](const MotionPrediction& each) {
-    return std::ranges::find(predictions, each.encoder, &MotionPrediction::encoder) -
-           predictions.begin();
-  });
+  std::vector<MotionPrediction> predictions;
+  for (const std::vector<MotionPrediction>& own : of_encoders) {
+    predictions.insert(predictions.end(), own.begin(), own.end());
+  }
   return predictions;
 }
 

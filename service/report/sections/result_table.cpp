@@ -246,11 +246,10 @@ void append_predictions(const estimator::Calibration& calibration,
                           const auto& name_row) {
     if (errors.empty()) return;
     std::vector<std::vector<std::string>> rows = {{title, "RMSE", "expected", "unit", last}};
-    const std::vector<TableNotation> notations = make_table_notations(errors);
     for (std::size_t i = 0; i < errors.size(); ++i) {
       const auto [name, remark] = name_row(i);
-      rows.push_back({name, notations[i].number_text(errors[i].value),
-                      notations[i].number_text(errors[i].standard_deviation), notations[i].unit(),
+      rows.push_back({name, format_significant_digits(errors[i].value, 4),
+                      format_significant_digits(errors[i].standard_deviation, 4), errors[i].unit,
                       remark});
     }
     tables.push_back({title, caption, std::move(rows)});
@@ -260,7 +259,7 @@ void append_predictions(const estimator::Calibration& calibration,
     torques.push_back({each.error, each.expected, joint_units(each.kind).force});
   }
   for (const auto& each : calibration.motion_predictions) {
-    motions.push_back({each.rmse, each.expected, joint_units(each.kind).coordinate});
+    motions.push_back({1e3 * each.rmse, 1e3 * each.expected, joint_units(each.kind).error});
   }
   append("torque prediction", "share of the torque",
          "Recorded torques minus inverse dynamics along the filtered motion, "

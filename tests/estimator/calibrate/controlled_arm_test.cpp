@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "estimator/assessment/model_test/verdict.hpp"
 #include "estimator/calibrate/calibrate.hpp"
@@ -66,6 +67,9 @@ TEST(CalibrateArm, PredictsTorquesAndMotionsOfARightModelToTheirNoise) {
     EXPECT_GT(each.torque, 20.0 * each.error) << each.joint;
   }
   ASSERT_EQ(result.motion_predictions.size(), 6U);
+  EXPECT_TRUE(std::ranges::is_sorted(
+      result.motion_predictions, {},
+      [](const MotionPrediction& each) { return std::pair(each.encoder, each.horizon); }));
   for (const MotionPrediction& each : result.motion_predictions) {
     // Joints that stick in between are predicted better.
     EXPECT_GT(each.rmse, 0.1 * each.expected) << each.encoder << " " << each.horizon;
