@@ -23,6 +23,7 @@ Severity severity_of(MessageCode code) {
       kDistantZero,        kHeldRig,            kExactReadings,
       kUnexplainedMotion,  kLateCommand,        kEarlyCommand,
       kClippedCommand,     kClippedAngle,       kClockRate,
+      kEccentricDiscs,     kTilt,
       kWrongLength,        kNoRoomForInertia,   kWrongGain,
       kWrongInertia,       kWrongInertialParameter,
       kMissingFriction,    kMissingAirDrag,     kCreep,

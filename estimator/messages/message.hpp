@@ -137,6 +137,9 @@ enum class MessageCode {
   kClippedCommand,
   kClippedAngle,
   kClockRate,
+  kEccentricDiscs,  ///< periodic errors of encoders, as "terms"
+  kEccentricDisc,   ///< one encoder of kEccentricDiscs
+  kTilt,            ///< of the rig against gravity, as "terms"
   kWrongLength,
   kNoRoomForInertia,  ///< a length that requires a negative moment of inertia
   kWrongGain,

@@ -25,6 +25,14 @@ constexpr MessageRow kMisfitRows[] = {
     {kClockRate, "clock-rate",
      "the clock of the time stamps is {error} too {fast|fast|slow} (rate {rate})",
      "check the sampling rate against another clock: multiply times by {factor:5}"},
+    {kEccentricDiscs, "eccentric-disc",
+     "readings deviate periodically, as with an eccentric encoder disc: {terms:, }",
+     "centre the disc on the shaft, or use an encoder with two reading heads"},
+    {kEccentricDisc, "disc-error",
+     "encoder {encoder:?} by up to {size}, {is_twice|twice|once} per turn"},
+    {kTilt, "tilt", "the rig is tilted against gravity: {terms:, }",
+     "level the rig, or estimate the tilt: "
+     "`gravity {{ tilt_x {{ value: 0 free: true }} tilt_z {{ value: 0 free: true }} }}`"},
     {kWrongLength, "wrong-length", "{parameter} is {value} instead of {given:4}", kMeasureAgain},
     {kNoRoomForInertia, "wrong-length",
      "{parameter} = {given:4} leaves no room for a positive inertia: "
@@ -58,7 +66,7 @@ constexpr MessageRow kMisfitRows[] = {
      "errors of encoder {encoder:?} over windows of {window} s are {error:2}, "
      "{ratio:2} times the noise of its readings; "
      "none of the tested causes explains them (delay, clock, clipping, lengths, gains, inertias, "
-     "end stops, friction, creep, air drag)[; {untested}]",
+     "tilt, encoder discs, end stops, friction, creep, air drag)[; {untested}]",
      "use the confidence intervals that include the scatter between segments"},
     {kUntestedCauses, "untested-causes",
      "some causes were not tested, "

@@ -154,6 +154,7 @@ std::vector<MisfitCause> try_misfit_causes(const MisfitProblem& problem,
     return cause.finding.message.code == MessageCode::kNoRoomForInertia;
   });
   if (!too_long) try_clock_error(problem, causes);
+  try_tilt(problem, causes);
   try_clipped_commands(problem, causes);
   try_missing_friction(problem, causes);
   try_creeping_friction(problem, causes);
@@ -161,6 +162,7 @@ std::vector<MisfitCause> try_misfit_causes(const MisfitProblem& problem,
   try_clipped_readings(problem, recordings, causes);
   if (!no_room) try_joint_distances(problem, causes);
   try_joint_position_signs(problem, causes);
+  try_eccentric_discs(problem, causes);
   return causes;
 }
 

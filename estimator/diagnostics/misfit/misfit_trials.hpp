@@ -134,14 +134,15 @@ int fix_inertia_moments_at_bounds(Mechanism& mechanism);
 
 /// Each of these functions tests whether one kind of error of the description explains the misfit:
 /// another value of a fixed joint distance, motor gain, end stop or inertial parameter, a joint
-/// position coordinate with the opposite sign, friction or air drag that the description lacks, or
-/// joints that creep instead of sticking. An error that improves the fit enough is added to
-/// `causes`.
+/// position coordinate with the opposite sign, a tilt against gravity, friction or air drag that
+/// the description lacks, or joints that creep instead of sticking. An error that improves the fit
+/// enough is added to `causes`.
 void try_joint_distances(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_motor_gains(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_inertial_parameters(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_stop_positions(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_joint_position_signs(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
+void try_tilt(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_missing_friction(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_air_drag(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_creeping_friction(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
@@ -152,11 +153,13 @@ std::optional<MisfitCause> fit_missing_friction(const MisfitProblem& problem);
 
 /// Each of these functions tests whether one kind of error of the recorded signals explains the
 /// misfit: a motor command that acts earlier or later than recorded, commands clipped by the
-/// amplifier, a logger clock that is fast or slow, or readings clipped at an end of an encoder's
-/// range. An error that improves the fit enough is added to `causes`.
+/// amplifier, a logger clock that is fast or slow, readings clipped at an end of an encoder's
+/// range, or the periodic error of an eccentric encoder disc. An error that improves the fit enough
+/// is added to `causes`.
 void try_command_delays(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_clipped_commands(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_clock_error(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
+void try_eccentric_discs(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_clipped_readings(const MisfitProblem& problem, const std::vector<Recording>& recordings,
                           std::vector<MisfitCause>& causes);
 

@@ -102,6 +102,19 @@ FreedTerms with_air(const Mechanism& estimate) {
   return out;
 }
 
+/// Frees the tilt of the rig against gravity. Without gravity there is none.
+FreedTerms with_tilt(const Mechanism& estimate) {
+  FreedTerms out{estimate, {}};
+  if (estimate.parameter(GravityParameter::kGravity).value == 0.0) return out;
+  for (const GravityParameter angle : {GravityParameter::kTiltX, GravityParameter::kTiltZ}) {
+    const int index = estimate.index(angle);
+    if (!is_fixed_parameter(estimate, index)) continue;
+    out.mechanism.at(index).free = true;
+    out.freed.push_back(index);
+  }
+  return out;
+}
+
 /// Fits freed parameters. If the fit improves, adds a cause that lists the significant ones.
 void try_freed_parameters(const MisfitProblem& problem, const FreedTerms& richer, MessageCode code,
                           std::vector<MisfitCause>& causes) {
@@ -112,7 +125,7 @@ void try_freed_parameters(const MisfitProblem& problem, const FreedTerms& richer
   for (const int index : richer.freed) {
     const Parameter& parameter = fit.mechanism().at(index);
     const double deviation = fit.standard_deviation(index);
-    if (!(parameter.value > 0.0) || !is_significant(parameter.value, deviation)) continue;
+    if (!is_significant(parameter.value - problem.estimate.at(index).value, deviation)) continue;
     terms.push_back({MessageCode::kFittedTerm,
                      {{"parameter", parameter.name},
                       {"value", Quantity{parameter.value, parameter.unit, deviation}}}});
@@ -377,6 +390,10 @@ void try_joint_position_signs(const MisfitProblem& problem, std::vector<MisfitCa
                          problem.excerpts),
         make_finding(hypothesis.message, "", hypothesis.channel), problem.excerpts, causes);
   }
+}
+
+void try_tilt(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
+  try_freed_parameters(problem, with_tilt(problem.estimate), MessageCode::kTilt, causes);
 }
 
 void try_missing_friction(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {

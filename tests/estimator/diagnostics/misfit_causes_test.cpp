@@ -156,6 +156,46 @@ TEST(MisfitCauses, ListAWrongInertiaBeforeEqualCauses) {
   EXPECT_NE(text.find("an equally likely cause:"), std::string::npos) << text;
 }
 
+// A rig that is level but described as tilted about one of the axes, both ways.
+TEST(MisfitCauses, IncludeATilt) {
+  for (const GravityParameter axis : {GravityParameter::kTiltX, GravityParameter::kTiltZ}) {
+    for (const double tilt : {0.02, -0.02}) {
+      Mechanism mechanism = described();
+      mechanism.parameter(axis).value = tilt;
+      const std::vector<Finding> findings = explained(mechanism, recorded(command()));
+      expect_first(findings, MessageCode::kTilt);
+      const auto terms = cause_argument<std::vector<Message>>(first_cause(findings[0]), "terms");
+      const auto own = std::ranges::find_if(terms, [&](const Message& term) {
+        return cause_argument<std::string>(term, "parameter") == mechanism.parameter(axis).name;
+      });
+      ASSERT_NE(own, terms.end());
+      EXPECT_NEAR(cause_argument<Quantity>(*own, "value").value, 0.0, 1e-3);
+    }
+  }
+}
+
+// Readings of a disc whose centre or edges are off: errors once or twice per turn. The pendulum
+// swings by more than half a turn, so that no other value of a parameter has the same effect.
+TEST(MisfitCauses, IncludeAnEccentricDisc) {
+  const ReferencePendulum truth{.b = 2e-3};
+  const Eigen::MatrixXd motion = test_support::simulate(truth, {2.6, 0.0}, kCausePeriod, 1500);
+  for (const int per_turn : {1, 2}) {
+    constexpr double kSize = 0.01, kPhase = 0.7;
+    Eigen::VectorXd angles = motion.col(0);
+    for (double& angle : angles) angle += kSize * std::sin(per_turn * angle + kPhase);
+    const Recording recording{"run",
+                              {segment_of(as_read(angles, 1e-4, 0.0, 3), 1.0 / kCausePeriod)}};
+    const std::vector<Finding> findings =
+        explained(freed(pendulum_of(truth), {"P.J_zz", "1.b"}), recording);
+    expect_first(findings, MessageCode::kEccentricDiscs);
+    ASSERT_FALSE(findings.empty());
+    EXPECT_NEAR(findings[0].size, kSize, 0.05 * kSize);
+    const auto terms = cause_argument<std::vector<Message>>(first_cause(findings[0]), "terms");
+    ASSERT_EQ(terms.size(), 1U);
+    EXPECT_EQ(cause_argument<bool>(terms[0], "is_twice"), per_turn == 2);
+  }
+}
+
 // A distance fixed at a wrong value, too long or too short.
 TEST(MisfitCauses, IncludeAWrongJointDistance) {
   for (const double factor : {1.05, 0.95}) {
