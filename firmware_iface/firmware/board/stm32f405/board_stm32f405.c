@@ -19,7 +19,7 @@ enum {
 
 const uint32_t board_dead_man_ms = 5;
 
-static bool wait_for(volatile uint32_t* status, uint32_t bits, uint32_t value) {
+static bool wait_for(register_word* status, uint32_t bits, uint32_t value) {
   for (uint32_t k = 0; k < WAIT_MAX; ++k) {
     if ((*status & bits) == value) return true;
   }
@@ -58,7 +58,7 @@ static void set_brown_out_level(void) {
 enum { MODE_OUTPUT = 1, MODE_ALTERNATE = 2, PULL_UP = 1, PULL_DOWN = 2 };
 
 static void set_pin(uint32_t port, uint32_t pin, uint32_t mode, uint32_t alternate, uint32_t pull) {
-  volatile uint32_t* const functions = pin < 8 ? &GPIO_AFRL(port) : &GPIO_AFRH(port);
+  register_word* const functions = pin < 8 ? &GPIO_AFRL(port) : &GPIO_AFRH(port);
   const uint32_t shift = 4U * (pin % 8U);
   *functions = (*functions & ~(15U << shift)) | alternate << shift;
   GPIO_PUPDR(port) = (GPIO_PUPDR(port) & ~(3U << (2U * pin))) | pull << (2U * pin);

@@ -6,7 +6,12 @@
 
 #include <stdint.h>
 
-#define REGISTER(address) (*(volatile uint32_t*)(address))
+/* The tests define simulated registers instead. */
+#ifndef REGISTER
+typedef volatile uint32_t register_word;
+#define REGISTER(address) (*(register_word*)(address))
+#define BYTE_REGISTER(address) (*(volatile uint8_t*)(address))
+#endif
 
 /* Reset and clock control, RM0090 section 7.3 */
 #define RCC_CR REGISTER(0x40023800U)
@@ -98,7 +103,7 @@ enum {
 /* Interrupt controller, PM0214 section 4.3 */
 #define NVIC_ISER(interrupt) REGISTER(0xE000E100U + 4U * ((interrupt) / 32U))
 #define NVIC_ISPR(interrupt) REGISTER(0xE000E200U + 4U * ((interrupt) / 32U))
-#define NVIC_IPR(interrupt) (*(volatile uint8_t*)(0xE000E400U + (interrupt)))
+#define NVIC_IPR(interrupt) BYTE_REGISTER(0xE000E400U + (interrupt))
 /* Positions in the vector table, RM0090 section 12.2 */
 #define INTERRUPT_USART1 37U
 #define INTERRUPT_USART2 38U
@@ -108,7 +113,7 @@ enum {
 #define SCB_ICSR REGISTER(0xE000ED04U)
 #define SCB_AIRCR REGISTER(0xE000ED0CU)
 #define SCB_SHCSR REGISTER(0xE000ED24U)
-#define SCB_SYSTICK_PRIORITY (*(volatile uint8_t*)0xE000ED23U)
+#define SCB_SYSTICK_PRIORITY BYTE_REGISTER(0xE000ED23U)
 
 /* System timer, PM0214 section 4.5 */
 #define SYSTICK_CTRL REGISTER(0xE000E010U)
