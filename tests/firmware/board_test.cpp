@@ -33,14 +33,15 @@ class Chip {
     registers_[address_of(GPIO_PUPDR(GPIOB))] = 0x100;
     registers_[address_of(FLASH_OPTCR)] = 0x0FFFAAED;
     for (std::uint32_t port : {GPIOA, GPIOB, GPIOC}) inputs[port] = 0xFFFF;
+    levels_[GPIOB] = 1U << kEnablePin;  // as another program may have left it
     for (std::uint32_t k = 0; k < 3; ++k) registers_[address_of(UNIQUE_ID(k))] = 0x1111U << k;
   }
 
-  bool has_crystal = true, has_pll = true;
+  bool has_crystal = true, has_pll = true, uses_pll = true;
   std::map<std::uint32_t, std::uint32_t> inputs;  // levels of the pins, by port
   std::function<void()> after_reading_edges = [] {};
   std::optional<bool> was_off_at_start;  // the enable pin when it became an output
-  int refreshes = 0, ticks = 0;
+  int refreshes = 0, ticks = 0, idle_polls = 0;
   bool has_watchdog = false;
   std::uint32_t brown_out_level = 3;
 
@@ -55,10 +56,13 @@ class Chip {
       const bool crystal = has_crystal && (value >> 16 & 1) != 0;
       return value | (crystal ? 1U << 17 : 0) | (has_pll && (value >> 24 & 1) != 0 ? 1U << 25 : 0);
     }
-    if (at == address_of(RCC_CFGR)) return value | (value & 3U) << 2;
+    if (at == address_of(RCC_CFGR)) return value | (uses_pll ? (value & 3U) << 2 : 0);
     if (at == address_of(RNG_SR)) return registers_[address_of(RNG_CR)] == 4 && ++draws_ > 3;
     if (at == address_of(RNG_DR)) return draws_ > 3 ? 0x12345678 : 0;
-    if (at == address_of(FLASH_SR)) return busy_ > 0 ? (--busy_, 1U << 16) : 0;
+    if (at == address_of(FLASH_SR)) {
+      if (busy_ == 0) return ++idle_polls, 0;
+      return --busy_, 1U << 16;
+    }
     for (const std::uint32_t port : {GPIOA, GPIOB, GPIOC}) {
       if (at == address_of(GPIO_IDR(port))) return inputs[port];
     }
@@ -244,18 +248,23 @@ TEST_F(Board, RunsAt168MHzWithAndWithoutACrystal) {
     EXPECT_EQ(chip->raw(RCC_CR) >> 19 & 1, has_crystal ? 1U : 0U) << "watches the crystal";
     EXPECT_EQ(chip->raw(FLASH_ACR) & 0x700, 0x700U) << "caches and prefetch";
   }
-  SetUp();
-  chip->has_pll = false;
-  try {
-    board_init(&description_);
-    FAIL() << "without a clock";
-  } catch (const Stop& stop) {
-    EXPECT_EQ(stop.cause, STOP_NO_CLOCK);
-    EXPECT_EQ(drive(), 0.0);
+  for (const bool has_pll : {false, true}) {
+    SetUp();
+    chip->has_pll = has_pll;
+    chip->uses_pll = false;
+    try {
+      board_init(&description_);
+      FAIL() << "without a clock";
+    } catch (const Stop& stop) {
+      EXPECT_EQ(stop.cause, STOP_NO_CLOCK);
+      EXPECT_EQ(drive(), 0.0);
+      EXPECT_FALSE(chip->is_high(GPIOB, kEnablePin));
+    }
   }
 }
 
 TEST_F(Board, DescribesItself) {
+  description_.encoder[1].kind = description_.encoder[3].kind = 99;
   board_init(&description_);
   EXPECT_EQ(description_.unit_id, 0x1111ULL << 32 ^ 0x2222ULL << 16 ^ 0x4444ULL);
   EXPECT_EQ(description_.tick_rate_Hz, 1000);
@@ -415,6 +424,7 @@ TEST_F(Board, SetsTheBrownOutLevelOnce) {
   board_init(&description_);
   EXPECT_EQ(chip->brown_out_level, 0U) << "2.7 V";
   EXPECT_EQ(chip->raw(FLASH_OPTCR) & 1, 1U) << "locked";
+  EXPECT_EQ(chip->idle_polls, 1) << "waits until the flash is ready, no longer";
   chip->brown_out_level = 99;
   board_init(&description_);
   EXPECT_EQ(chip->brown_out_level, 99U) << "not written again";

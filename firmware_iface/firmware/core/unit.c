@@ -18,7 +18,7 @@ static sample_shape shape_of_stream(const unit* self) {
 static void send(unit* self, const uint8_t* message, size_t size_bytes) {
   uint8_t frame[FRAME_SIZE_BYTES_MAX];
   const size_t frame_size = frame_encode(message, size_bytes, frame, sizeof(frame));
-  if (frame_size == 0 || frame_size > UNIT_TRANSMIT_SIZE_BYTES - self->transmit_size) {
+  if (frame_size > UNIT_TRANSMIT_SIZE_BYTES - self->transmit_size) {
     ++self->counters.frames_dropped;
     return;
   }
@@ -372,8 +372,8 @@ bool unit_sample_is_due(const unit* self) { return self->sample_is_due; }
 
 uint8_t unit_inertial_due(const unit* self) {
   unsigned due = 0;
-  for (size_t k = 0; k < self->description.inertial_count && k < INERTIAL_SENSORS_MAX; ++k) {
-    const uint32_t divider = self->inertial_divider[k];
+  for (size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) {
+    const uint32_t divider = self->inertial_divider[k]; /* 0 for a sensor that the unit lacks */
     if (divider != 0 && self->stream_samples % divider == 0) due |= 1U << k;
   }
   return (uint8_t)due;

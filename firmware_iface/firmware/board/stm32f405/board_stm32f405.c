@@ -121,9 +121,7 @@ static void describe(unit_description* description) {
   description->tick_rate_Hz = 1000;
   description->ttl_max_ms = TTL_MS_MAX;
   description->capabilities = UNIT_CAN_COMPACT | UNIT_CAN_HOST_PACED;
-  if (ENCODERS_WITH_INDEX != 0 || ENCODERS_WITH_HOME != 0) {
-    description->capabilities |= UNIT_CAN_MARKS;
-  }
+  if ((ENCODERS_WITH_INDEX | ENCODERS_WITH_HOME) != 0) description->capabilities |= UNIT_CAN_MARKS;
   description->command_bits = PWM_BITS;
   description->encoder_count = ENCODER_COUNT;
   for (uint32_t k = 0; k < ENCODER_COUNT; ++k) {
