@@ -86,18 +86,14 @@ struct Spool::SpoolFile {
 
   std::uint64_t end_sequence() const { return first_sequence + places.size(); }
 
-  // Writes all bytes at the end, or restores the previous size of the file.
+  // Writes all bytes at the end. The next record replaces one that was torn by a failed write.
   Status append(std::span<const std::uint8_t> bytes) {
     std::size_t done = 0;
     while (done < bytes.size()) {
       const ssize_t count = ::pwrite(descriptor, bytes.data() + done, bytes.size() - done,
                                      static_cast<off_t>(size_bytes + done));
       if (count < 0 && errno == EINTR) continue;
-      if (count < 0) {
-        const Error error = file_error(path, "cannot write", errno);
-        if (::ftruncate(descriptor, static_cast<off_t>(size_bytes)) != 0) broken = true;
-        return error;
-      }
+      if (count < 0) return file_error(path, "cannot write", errno);
       done += static_cast<std::size_t>(count);
     }
     size_bytes += bytes.size();
@@ -109,7 +105,6 @@ struct Spool::SpoolFile {
   std::uint64_t first_sequence;
   std::uint64_t size_bytes = 0;
   std::vector<BatchLocation> places;
-  bool broken = false;  // it ends with a torn record: append to a new file
 };
 
 Spool::Spool(std::string folder, SpoolLimits limits)
@@ -228,7 +223,7 @@ Result<std::uint64_t> Spool::append(std::string_view payload) {
                                            std::to_string(limits_.size_bytes_max) + " bytes"};
   }
   const SpoolFile& last = *segments_.back();
-  if ((last.size_bytes >= limits_.segment_size_bytes && !last.places.empty()) || last.broken) {
+  if (last.size_bytes >= limits_.segment_size_bytes && !last.places.empty()) {
     // sync() handles only the newest file, so make the old one durable now.
     if (Status synced = sync(); !synced.ok()) return synced.error();
     if (Status started = start_spool_file(); !started.ok()) return started.error();

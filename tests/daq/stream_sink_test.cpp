@@ -137,6 +137,39 @@ TEST(StreamSink, SleepsWhileTheServiceIsAway) {
   EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, 0.2);
 }
 
+// Samples that do not fit into the spool are listed as a gap, also if nothing follows them: the
+// stream's last batch then carries the gap alone. The service has every sample or its gap, once.
+TEST(StreamSink, ListsSamplesThatDoNotFitAsAGap) {
+  const TemporaryFolder folder;
+  StreamPeer peer;
+  const std::uint16_t port = test_support::refusing_port();
+  auto spool = create_spool_folder(folder.file("spool"), {.id = "run-7"});
+  ASSERT_TRUE(test_support::ok(spool));
+  const proto::SpoolLimits limits{.size_bytes_max = 5000, .segment_size_bytes = 1000};
+  spool.value().spool = std::move(proto::Spool::open(folder.file("small"), limits).value());
+  StreamSink sink(make_service_endpoint({"127.0.0.1:" + std::to_string(port)}),
+                  std::move(spool.value()));
+  write_samples(sink, 2000);
+  sink.end();
+  const LocalService service(peer, port);
+  ASSERT_TRUE(sink.wait(kPatience)) << sink.latest_problem();
+  std::vector<std::uint64_t> listed = sample_sequences(peer.session("run-7"));
+  EXPECT_GT(listed.size(), 0U);
+  EXPECT_LT(listed.size(), 2000U);
+  for (const std::string& bytes : peer.session("run-7").batches) {
+    rigcal::v1::SampleBatch batch;
+    ASSERT_TRUE(batch.ParseFromString(bytes));
+    for (const auto& gap : batch.gaps()) {
+      EXPECT_EQ(gap.cause(), rigcal::v1::Gap::CAUSE_SPOOL_FULL);
+      for (std::uint64_t k = 0; k < gap.sample_count(); ++k) {
+        listed.push_back(gap.first_sequence() + k);
+      }
+    }
+  }
+  std::ranges::sort(listed);
+  expect_all(listed, 2000);
+}
+
 // A removed spool is reported during the run, and the missing data are not promised for later.
 TEST(StreamSink, ReportsARemovedSpool) {
   const TemporaryFolder folder;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "firmware_iface/link/unit_link.hpp"
@@ -409,11 +410,22 @@ TEST_F(LinkExchange, UnitsWithSenselessFactsAreRefused) {
   };
   EXPECT_EQ(refusal([](hello_reply&) {}), "");
   expect_parts(refusal([](hello_reply& r) { r.encoder_count = 0; }), {"0 encoders"});
-  expect_parts(refusal([](hello_reply& r) { r.encoder_count = ENCODERS_MAX + 1; }), {"encoders"});
+  EXPECT_EQ(refusal([](hello_reply& r) { r.encoder_count = ENCODERS_MAX; }), "");
+  expect_parts(refusal([](hello_reply& r) { r.encoder_count = ENCODERS_MAX + 1; }), {"17 encoders"});
   EXPECT_EQ(refusal([](hello_reply& r) { r.motor_count = 0; }), "") << "encoders alone are a unit";
-  expect_parts(refusal([](hello_reply& r) { r.motor_count = MOTORS_MAX + 1; }), {"motors"});
+  expect_parts(refusal([](hello_reply& r) { r.motor_count = MOTORS_MAX + 1; }), {"9 motors"});
   expect_parts(refusal([](hello_reply& r) { r.tick_rate_Hz = 0; }), {"tick rate of 0"});
   expect_parts(refusal([](hello_reply& r) { r.ttl_max_ms = 0; }), {"0 ms"});
+  const auto inertial = [&](std::uint8_t count, std::uint8_t last_ticks) {
+    return refusal([=](hello_reply& r) {
+      r.inertial_count = count;
+      std::ranges::fill(r.inertial_ticks, std::uint8_t{1});
+      r.inertial_ticks[std::min<int>(count, INERTIAL_SENSORS_MAX) - 1] = last_ticks;
+    });
+  };
+  EXPECT_EQ(inertial(INERTIAL_SENSORS_MAX, 1), "");
+  expect_parts(inertial(INERTIAL_SENSORS_MAX + 1, 1), {"5 inertial sensors", "at most 4"});
+  expect_parts(inertial(INERTIAL_SENSORS_MAX, 0), {"never reads inertial sensor 3"});
 }
 
 TEST_F(LinkExchange, ClosedPortIsReportedAtOnce) {

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <signal.h>
+#include <sys/resource.h>
+
 #include <filesystem>
 
 #include "proto/stream/content_hash.hpp"
@@ -44,6 +47,37 @@ TEST(Spool, OpensAfterAPowerCutAtAnyByte) {
     const auto appended = require(spool.append("again"));
     EXPECT_EQ(appended, whole + 1);
     EXPECT_EQ(spool.read(whole + 1).value(), "again");
+  }
+}
+
+// A write that fails after any number of bytes appends nothing. The next batch gets its number, and
+// nothing of the torn record is read after it, whether the next batch is shorter or longer.
+TEST(Spool, ReplacesARecordThatAFailedWriteTore) {
+  ::signal(SIGXFSZ, SIG_IGN);
+  rlimit normal{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &normal), 0);
+  const std::string torn(200, 't');
+  for (rlim_t written = 0; written < 16 + torn.size(); written += 9) {
+    for (const std::size_t next_size : {1, 150, 400}) {
+      SCOPED_TRACE(::testing::Message() << written << " bytes, then " << next_size);
+      const TemporaryFolder folder;
+      auto spool = require(Spool::open(folder.file("spool")));
+      ASSERT_TRUE(ok(spool.append("first")));
+      const rlimit full{spool.size_bytes() + written, normal.rlim_max};
+      ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &full), 0);
+      const auto failed = spool.append(torn);
+      ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &normal), 0);
+      ASSERT_FALSE(failed.ok());
+      EXPECT_EQ(failed.error().code, ErrorCode::kDiskFull);
+      const std::string next(next_size, 'n');
+      EXPECT_EQ(require(spool.append(next)), 2u);
+      ASSERT_TRUE(ok(spool.sync()));
+      EXPECT_EQ(require(spool.read(2)), next);
+      auto again = require(Spool::open(folder.file("spool")));
+      ASSERT_EQ(again.end(), 3u);
+      EXPECT_EQ(require(again.read(1)), "first");
+      EXPECT_EQ(require(again.read(2)), next);
+    }
   }
 }
 

@@ -325,3 +325,10 @@ except ImportError as error:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "pip install matplotlib" in done.stdout
+
+
+# Each window must be fitted, not any.
+def test_validation_converged_if_all_windows_are_fitted():
+    for fitted in ([True], [False], [True, False], [False, True], [True, True]):
+        document = {"windows": [{"fitted": each} for each in fitted]}
+        assert rigcal.Validation(document).converged == all(fitted)

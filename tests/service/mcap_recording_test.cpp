@@ -10,6 +10,7 @@
 
 #include "proto/recording/recording_info.hpp"
 #include "proto/recording/recording_writer.hpp"
+#include "proto/text/files.hpp"
 #include "tests/proto/unchecked_recording.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
@@ -173,6 +174,58 @@ TEST(McapRecording, GapSplitsTheRecording) {
   EXPECT_EQ(imported.recording.segments[1].angles(0, 0), arm_angle(370));
   ASSERT_EQ(imported.summary.gaps.size(), 1U);
   EXPECT_NEAR(imported.summary.gaps[0].duration, 0.221, 1e-9);
+}
+
+// Readings of inertial sensors are assigned to their samples and, by name, to the rig's sensors.
+// Those of samples that are missing or after a trip belong to no row.
+TEST(McapRecording, AssignsInertialReadingsToTheirSamples) {
+  const TemporaryFolder folder;
+  const Rig rig = parse_rig("rig.textproto", proto::read_file(config("rig-furuta.textproto")) + R"(
+inertial_sensor { name: "first" body: "A" gyroscope { } accelerometer { } }
+inertial_sensor { name: "second" body: "B" gyroscope { } accelerometer { } })");
+  proto::RecordingHeader header = kHeader;
+  header.inertial_sensors = {"second", "first"};
+  auto writer = proto::RecordingWriter::create(folder.file("run.mcap"), header);
+  ASSERT_TRUE(writer.ok());
+  const auto value = [](std::uint64_t sequence, int sensor, int axis) {
+    return 1e-3 * static_cast<double>(sequence) + sensor + 0.1 * axis;
+  };
+  ASSERT_TRUE(writer.value().write(proto::Event{.timestamp_s = 0.3,
+                                                .kind = proto::EventKind::kTrip,
+                                                .name = "angle"}).ok());
+  for (std::uint64_t k = 0; k < 400; ++k) {
+    proto::Sample sample;
+    sample.timestamp_s = 1e-3 * static_cast<double>(k);
+    sample.sequence = k;
+    sample.device_time_us = static_cast<std::int64_t>(1000 * k);
+    sample.channel_count = 2;
+    sample.valid = {true, true};
+    if (k < 50 || k >= 270) ASSERT_TRUE(writer.value().write(sample).ok());
+    for (const int sensor : {0, 1}) {
+      proto::InertialReading reading;
+      reading.timestamp_s = sample.timestamp_s;
+      reading.sequence = k;
+      reading.sensor = static_cast<std::size_t>(1 - sensor);
+      for (int axis = 0; axis < 6; ++axis) {
+        reading.value[static_cast<std::size_t>(axis)] = value(k, sensor, axis);
+      }
+      ASSERT_TRUE(writer.value().write(reading).ok());
+    }
+  }
+  ASSERT_TRUE(writer.value().finish().ok());
+  const ImportedRecording imported = import_recording(folder.file("run.mcap"), rig);
+  ASSERT_EQ(imported.recording.segments.size(), 2U);
+  for (const estimator::Segment& segment : imported.recording.segments) {
+    const auto first = static_cast<std::uint64_t>(std::lround(1e3 * segment.start));
+    ASSERT_EQ(segment.sample_count(), first == 0 ? 50 : 30);
+    ASSERT_EQ(segment.inertial.cols(), 12);
+    for (int row = 0; row < segment.sample_count(); ++row) {
+      for (int column = 0; column < 12; ++column) {
+        EXPECT_EQ(segment.inertial(row, column),
+                  value(first + static_cast<std::uint64_t>(row), column / 6, column % 6));
+      }
+    }
+  }
 }
 
 // While a hand holds the rig its model does not apply: those samples would bias every estimate.

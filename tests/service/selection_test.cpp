@@ -39,18 +39,29 @@ ImportedRecording two_segments() {
   return imported;
 }
 
+// At every row: the times of rows are rounded, and so are those that are given.
 TEST(RecordingSelection, CutsAtTheTimesGivenInclusively) {
-  ImportedRecording imported = two_segments();
-  RecordingSelection selection;
-  selection.from = 0.2;
-  selection.to = 10.3;
-  const auto uses = keep_selected_part(selection, imported);
-  ASSERT_EQ(imported.recording.segments.size(), 2U);
-  EXPECT_EQ(imported.recording.segments[0].angles(0, 0), 20.0);
-  EXPECT_NEAR(imported.recording.segments[0].start, 0.2, 1e-12);
-  EXPECT_EQ(imported.recording.segments[0].sample_count(), 80);
-  EXPECT_EQ(imported.recording.segments[1].sample_count(), 31);
-  EXPECT_EQ(uses[1].samples, 31);
+  for (const bool is_regular : {true, false}) {
+    for (int from = 0; from <= 90; ++from) {
+      const int to = 99 - from / 2;
+      ImportedRecording imported = two_segments();
+      for (estimator::Segment& segment : imported.recording.segments) {
+        for (int k = 0; k < 100 && !is_regular; ++k) segment.times.push_back(0.01 * k);
+      }
+      RecordingSelection selection;
+      selection.from = from / 100.0;
+      selection.to = (1000 + to) / 100.0;
+      const auto uses = keep_selected_part(selection, imported);
+      const std::vector<estimator::Segment>& segments = imported.recording.segments;
+      ASSERT_EQ(segments.size(), 2U);
+      EXPECT_EQ(segments[0].angles(0, 0), from);
+      EXPECT_NEAR(segments[0].start, from / 100.0, 1e-12);
+      EXPECT_EQ(segments[0].sample_count(), 100 - from);
+      EXPECT_EQ(segments[1].angles(0, 0), 0.0);
+      EXPECT_EQ(segments[1].sample_count(), to + 1) << selection.to;
+      EXPECT_EQ(uses[1].samples, to + 1);
+    }
+  }
 }
 
 TEST(RecordingSelection, SelectsSegmentsByIndex) {

@@ -42,14 +42,14 @@ class InertialSampleReader {
     segment.inertial.setConstant(segment.angles.rows(),
                                  estimator::Sensor::kAxes * rig_.mechanism.sensor_count(),
                                  std::numeric_limits<double>::quiet_NaN());
-    const std::uint64_t end = source.first_sequence + source.row_count;
     for (const proto::InertialReading& reading : recording_.inertial) {
-      if (reading.sequence < source.first_sequence || reading.sequence >= end) continue;
+      const std::uint64_t row_number = reading.sequence - source.first_sequence;  // wraps if before
+      if (row_number >= source.row_count) continue;
       Column& column = columns_[reading.sensor];
       if (column.sensor < 0) continue;
       ++column.read;
       if (reading.saturated != 0) ++column.saturated;
-      const auto row = static_cast<Eigen::Index>(reading.sequence - source.first_sequence);
+      const auto row = static_cast<Eigen::Index>(row_number);
       for (int axis = 0; axis < estimator::Sensor::kAxes; ++axis) {
         if (((reading.saturated >> axis) & 1) != 0) continue;
         segment.inertial(row, estimator::Sensor::kAxes * column.sensor + axis) =

@@ -176,6 +176,36 @@ TEST(ShootingProblem, UsesEveryReadingOnce) {
   }
 }
 
+// A start of which anything is known, an angle or a rate of any joint, belongs to the priors, whose
+// variance is given. A start of which nothing is known has its own noise group.
+TEST(ShootingProblem, GroupsAStartThatIsPartlyKnownWithThePriors) {
+  const auto group_of_start = [](int joint, bool angle, bool rate) {
+    Mechanism mechanism = mechanism_of(rig_with_motor());
+    free_parameters(mechanism, {"A.J_zz"}, 0.9);
+    Joint& known = mechanism.joints[static_cast<std::size_t>(joint)];
+    if (angle) known.start.angle = {0.3, 0.01};
+    if (rate) known.start.rate = {0.1, 0.02};
+    Recording recording = driven();
+    recording.segments.front().is_first_of_recording = true;
+    const ShootingProblem problem(mechanism, recording.segments, {kStarts}, {0.1}, {4e-3, 0.2},
+                                  noise());
+    std::vector<int> groups;
+    ResidualBlock block;
+    for (int index = 0; index < problem.block_count(); ++index) {
+      problem.linearize(index, block);
+      if (block.group >= problem.initial_state_noise_group()) groups.push_back(block.group);
+    }
+    EXPECT_EQ(groups.size(), 1U);
+    return groups.front() - problem.initial_state_noise_group();
+  };
+  for (const int joint : {0, 1}) {
+    EXPECT_EQ(group_of_start(joint, false, false), 0);
+    EXPECT_EQ(group_of_start(joint, true, false), 1) << joint;
+    EXPECT_EQ(group_of_start(joint, false, true), 1) << joint;
+    EXPECT_EQ(group_of_start(joint, true, true), 1) << joint;
+  }
+}
+
 // One node, and many nodes with almost no process noise, have the same optimal motion.
 TEST(ShootingProblem, AgreesWithOneNodeWhereProcessNoiseIsNegligible) {
   ShootingProblem one = problem_with(std::numeric_limits<double>::infinity());
