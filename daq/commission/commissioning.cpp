@@ -271,7 +271,7 @@ Findings Commissioning::assign_encoders() {
   bool is_same = true;
   for (std::size_t e = 0; e < owner.size(); ++e) is_same = is_same && owner[e] == listed(e);
   const bool covers_all_joints = std::ranges::find(owner, std::string()) == owner.end();
-  if (is_same) return findings;
+  if (is_same && findings.empty()) return findings;
   if (!covers_all_joints || !findings.empty()) {
     if (findings.empty()) {
       findings.push_back({Kind::kFault,

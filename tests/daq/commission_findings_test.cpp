@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "daq/commission/commissioning.hpp"
-#include "proto/text/input_error.hpp"
 
 // Conclusions from counts and pulses, without a rig: each threshold is tested on both sides.
 
@@ -115,10 +114,16 @@ TEST(TurnJudgement, FindsJumpsThatNoHandMakes) {
   EXPECT_EQ(find_count_jump(track, 256.0), 0);
   track.step_max = 101;
   EXPECT_EQ(find_count_jump(track, 256.0), 101);
-  EXPECT_EQ(guess_counter_modulus(-65530), 65536U);
-  EXPECT_EQ(guess_counter_modulus(4097), 4096U);
-  EXPECT_EQ(guess_counter_modulus(16777200), 16777216U);
-  EXPECT_EQ(guess_counter_modulus(3000), 0U);
+  for (const int bits : {8, 10, 12, 13, 14, 16, 17, 18, 20, 24}) {
+    const std::int64_t modulus = std::int64_t{1} << bits;
+    for (const std::int64_t sign : {1, -1}) {
+      EXPECT_EQ(guess_counter_modulus(sign * modulus), modulus);
+      EXPECT_EQ(guess_counter_modulus(sign * modulus * 983 / 1000), modulus);
+      EXPECT_EQ(guess_counter_modulus(sign * modulus * 1017 / 1000), modulus);
+      EXPECT_EQ(guess_counter_modulus(sign * modulus * 970 / 1000), 0U);
+      EXPECT_EQ(guess_counter_modulus(sign * modulus * 1030 / 1000), 0U);
+    }
+  }
 }
 
 TEST(HandMotions, TakeHalfOfTheRangeAtMost) {
@@ -285,155 +290,6 @@ TEST(StallLimitsOf, AreProposedJustAboveTheDeadBand) {
       1.0);
 }
 
-// --- Commissioning as a whole ---
-
-RigConfig three_joints() {
-  return parse_rig_config("r.textproto", R"(name: "r"
-joint { name: "1" motor { control_unit: "V" gain { value: 0.05 } }
-        encoder { counts_per_turn: 4096 } }
-joint { name: "2" encoder { counts_per_turn: 4096 } }
-joint { name: "3" encoder { counts_per_turn: 4096 } }
-unit { channel { joint: "1" } channel { joint: "2" } channel { joint: "3" } }
-safety { command_max: 10
-  joint { joint: "1" angle_rad_min: -9 angle_rad_max: 9 speed_rad_per_s_max: 30 }
-  joint { joint: "2" angle_rad_min: -8 angle_rad_max: 8 speed_rad_per_s_max: 30 }
-  joint { joint: "3" angle_rad_min: -7 angle_rad_max: 7 speed_rad_per_s_max: 30 } })");
-}
-
-firmware_iface::UnitDescription three_encoders() {
-  firmware_iface::UnitDescription facts;
-  facts.encoder_count = 3;
-  for (std::size_t e = 0; e < 3; ++e) facts.encoder[e].counts_per_turn = 4096;
-  return facts;
-}
-
-/// Counts that step from zero to these values and stay there.
-EncoderRecorder watch_of(const std::vector<std::int64_t>& changes) {
-  EncoderRecorder watch;
-  firmware_iface::UnitSample sample;
-  sample.encoder_count = static_cast<int>(changes.size());
-  sample.encoders_valid = 0xFFFF;
-  for (int k = 0; k <= 2000; ++k) {
-    sample.unit_time_us = 1000 * k;
-    for (std::size_t e = 0; e < changes.size(); ++e) {
-      sample.encoder_counts[e] = changes[e] * std::min(k, 1000) / 1000;
-    }
-    watch.add(sample);
-  }
-  return watch;
-}
-
-TEST(Commissioning, NotesLimitsBeyondEndStops) {
-  RigConfig rig = three_joints();
-  const Findings none = Commissioning(rig, three_encoders(), {}).find_limits_beyond_stops();
-  EXPECT_TRUE(none.empty());
-  rig.limits.motion[2].stop_rad_min = -7.0;  // at the limit, not inside it
-  rig.limits.motion[2].stop_rad_max = 6.5;
-  const Findings found = Commissioning(rig, three_encoders(), {}).find_limits_beyond_stops();
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].kind, Finding::FindingKind::kNote);
-  EXPECT_NE(found[0].text.find("angle_rad_max of joint \"3\", 7, is beyond its end stop at 6.5"),
-            std::string::npos)
-      << found[0].text;
-}
-
-// Three channels exchanged cyclically: each joint's encoder, limits and other fields must move.
-TEST(Commissioning, FindsChannelsInACircle) {
-  Commissioning found(three_joints(), three_encoders(), {});
-  found.add_hand_motion(0, {}, watch_of({0, 1024, 0}));
-  found.add_hand_motion(1, {}, watch_of({0, 0, 1024}));
-  found.add_hand_motion(2, {}, watch_of({-1024, 0, 0}));
-  EXPECT_EQ(count_faults(found.assign_encoders()), 0U);
-  ASSERT_EQ(found.rig().channel[0].joint, "3");
-  EXPECT_EQ(found.rig().channel[1].joint, "1");
-  EXPECT_EQ(found.rig().channel[2].joint, "2");
-  EXPECT_EQ(found.rig().limits.joint[0].angle_rad_max, 7.0);
-  EXPECT_TRUE(found.joints()[2].inverted);
-  EXPECT_EQ(found.motors()[0].channel, 1U);
-}
-
-// A joint whose encoder did not count keeps the one encoder left over and is not driven.
-TEST(Commissioning, KeepsTheRemainingEncoderForAJointWithoutCounts) {
-  Commissioning found(three_joints(), three_encoders(), {});
-  found.add_hand_motion(0, {}, watch_of({1024, 0, 0}));
-  found.add_hand_motion(1, {}, watch_of({0, 0, 0}));
-  found.add_hand_motion(2, {}, watch_of({0, 0, 1024}));
-  EXPECT_TRUE(found.assign_encoders().empty());
-  EXPECT_NE(found.reason_against_motor_tests(), "");
-}
-
-// If only one joint is checked, the encoder of another joint cannot be determined.
-TEST(Commissioning, RequiresAllJointsIfEncodersAreExchanged) {
-  Commissioning found(three_joints(), three_encoders(), {"1"});
-  EXPECT_FALSE(found.covers_all_joints());
-  found.add_hand_motion(0, {}, watch_of({0, 1024, 0}));
-  EXPECT_EQ(count_faults(found.assign_encoders()), 1U);
-  EXPECT_EQ(found.rig().channel[0].joint, "1");
-}
-
-// The unit's own description belongs to the encoder, not to the joint.
-TEST(Commissioning, RefusesAnOrderThatTheUnitContradicts) {
-  firmware_iface::UnitDescription facts = three_encoders();
-  facts.encoder[1].counts_per_turn = 2048;
-  Commissioning found(three_joints(), facts, {});
-  found.add_hand_motion(0, {}, watch_of({0, 1024, 0}));
-  found.add_hand_motion(1, {}, watch_of({1024, 0, 0}));
-  found.add_hand_motion(2, {}, watch_of({0, 0, 1024}));
-  EXPECT_EQ(count_faults(found.assign_encoders()), 1U);
-}
-
-// A repeated step replaces its earlier findings.
-TEST(Commissioning, ReplacesARepeatedStep) {
-  Commissioning found(three_joints(), three_encoders(), {"2"});
-  EXPECT_EQ(count_faults(found.add_rest_recording(watch_of({0, 50, 0}))), 1U);
-  EXPECT_EQ(count_faults(found.add_rest_recording(watch_of({0, 0, 0}))), 0U);
-  EXPECT_EQ(count_faults(found.add_hand_motion(0, {}, watch_of({0, 0, 0}))), 1U);
-  EXPECT_EQ(count_faults(found.add_hand_motion(0, {}, watch_of({0, 1024, 0}))), 0U);
-  EXPECT_NE(found.reason_against_motor_tests(), "");  // no zero yet
-  EXPECT_EQ(count_faults(found.add_zero_recording(0, watch_of({0, 0, 0}))), 0U);
-  EXPECT_EQ(found.reason_against_motor_tests(), "");
-}
-
-// A joint at rest at zero whose counter wraps although the unit reports no modulus.
-TEST(Commissioning, FindsAWrongModulus) {
-  Commissioning found(three_joints(), three_encoders(), {"2"});
-  EncoderRecorder watch;
-  firmware_iface::UnitSample sample;
-  sample.encoder_count = 3;
-  sample.encoders_valid = 7;
-  for (int k = 0; k <= 2000; ++k) {
-    sample.unit_time_us = 1000 * k;
-    sample.encoder_counts[1] = (65'000 + std::min(k, 1024)) % 65'536;
-    watch.add(sample);
-  }
-  const Findings findings = found.add_hand_motion(0, {}, watch);
-  ASSERT_GE(count_faults(findings), 1U);
-  bool is_named = false;
-  for (const Finding& finding : findings) {
-    is_named = is_named || finding.text.find("wrap at 65536") != std::string::npos;
-  }
-  EXPECT_TRUE(is_named);
-}
-
-TEST(Commissioning, JudgesPulses) {
-  const auto judge = [](double up, double down, bool is_last = true) {
-    Commissioning found(three_joints(), three_encoders(), {});
-    const TestPushResult positive{.moved = up != 0.0, .motion_rad = up};
-    const TestPushResult negative{.moved = down != 0.0, .motion_rad = down};
-    const Findings findings = found.add_pulses(0, 0.5, is_last, positive, negative, "");
-    EXPECT_EQ(found.motors()[0].is_good, count_faults(findings) == 0 && is_last);
-    return findings.front();
-  };
-  EXPECT_EQ(judge(0.05, -0.05).kind, Finding::FindingKind::kGood);
-  EXPECT_NE(judge(-0.05, 0.05).text.find("Exchange the motor's two wires"), std::string::npos);
-  EXPECT_NE(judge(-0.05, -0.05).text.find("same direction under both"), std::string::npos);
-  EXPECT_NE(judge(0.05, 0.0).text.find("under a positive command"), std::string::npos);
-  EXPECT_NE(judge(0.0, -0.05).text.find("under a negative command"), std::string::npos);
-  EXPECT_NE(judge(0.0, 0.0).text.find("did not move"), std::string::npos);
-  EXPECT_EQ(judge(0.0, 0.0, false).kind, Finding::FindingKind::kNote);
-  EXPECT_EQ(judge(0.0, -0.05, false).kind, Finding::FindingKind::kNote);
-}
-
 // --- Count tracking ---
 
 TEST(EncoderRecorder, SkipsGapsAndMissingReadings) {
@@ -464,18 +320,21 @@ TEST(EncoderRecorder, SkipsGapsAndMissingReadings) {
 }
 
 TEST(EncoderRecorder, IsStillAfterHalfASecondWithoutCounts) {
-  EncoderRecorder watch;
-  firmware_iface::UnitSample sample;
-  sample.encoder_count = 1;
-  sample.encoders_valid = 1;
-  for (int k = 0; k <= 1200; ++k) {
-    sample.unit_time_us = 1000 * k;
-    sample.encoder_counts[0] = k < 600 ? k : 600 + k % 3;
-    watch.add(sample);
-    if (k == 400 || k == 1050) EXPECT_FALSE(watch.is_still(0)) << k;
+  for (const std::int64_t sign : {1, -1}) {
+    EncoderRecorder watch;
+    firmware_iface::UnitSample sample;
+    sample.encoder_count = 1;
+    sample.encoders_valid = 1;
+    for (int k = 0; k <= 1200; ++k) {
+      sample.unit_time_us = 1000 * k;
+      sample.encoder_counts[0] = sign * (k < 600 ? k : 600 + k % 3);
+      watch.add(sample);
+      if (k == 400 || k == 1050) EXPECT_FALSE(watch.is_still(0)) << k;
+    }
+    EXPECT_TRUE(watch.is_still(0));
+    EXPECT_EQ(watch.track(0).recent_span, 2);
+    EXPECT_NEAR(watch.track(0).last, static_cast<double>(sign) * 601.0, 0.1);
   }
-  EXPECT_TRUE(watch.is_still(0));
-  EXPECT_NEAR(watch.track(0).last, 601.0, 0.1);
 }
 
 }  // namespace

@@ -130,11 +130,11 @@ class Chip {
   // A peripheral without its clock ignores writes.
   bool has_clock(std::uint32_t at) {
     const std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> clocks = {
-        {GPIOA, {address_of(RCC_AHB1ENR), 0}}, {GPIOB, {address_of(RCC_AHB1ENR), 1}},
-        {GPIOC, {address_of(RCC_AHB1ENR), 2}}, {TIM2, {address_of(RCC_APB1ENR), 0}},
-        {TIM3, {address_of(RCC_APB1ENR), 1}},  {TIM4, {address_of(RCC_APB1ENR), 2}},
-        {TIM5, {address_of(RCC_APB1ENR), 3}},  {TIM7, {address_of(RCC_APB1ENR), 5}},
-        {TIM1, {address_of(RCC_APB2ENR), 0}},  {0x40013800U, {address_of(RCC_APB2ENR), 14}},
+        {GPIOA, {address_of(RCC_AHB1ENR), 0}},  {GPIOB, {address_of(RCC_AHB1ENR), 1}},
+        {GPIOC, {address_of(RCC_AHB1ENR), 2}},  {TIM2, {address_of(RCC_APB1ENR), 0}},
+        {TIM3, {address_of(RCC_APB1ENR), 1}},   {TIM4, {address_of(RCC_APB1ENR), 2}},
+        {TIM5, {address_of(RCC_APB1ENR), 3}},   {TIM7, {address_of(RCC_APB1ENR), 5}},
+        {TIM1, {address_of(RCC_APB2ENR), 0}},   {0x40013800U, {address_of(RCC_APB2ENR), 14}},
         {USART1, {address_of(RCC_APB2ENR), 4}}, {0x50060800U, {address_of(RCC_AHB2ENR), 6}}};
     const auto found = clocks.find(at & ~0x3FFU);
     return found == clocks.end() ||

@@ -411,7 +411,8 @@ TEST_F(LinkExchange, UnitsWithSenselessFactsAreRefused) {
   EXPECT_EQ(refusal([](hello_reply&) {}), "");
   expect_parts(refusal([](hello_reply& r) { r.encoder_count = 0; }), {"0 encoders"});
   EXPECT_EQ(refusal([](hello_reply& r) { r.encoder_count = ENCODERS_MAX; }), "");
-  expect_parts(refusal([](hello_reply& r) { r.encoder_count = ENCODERS_MAX + 1; }), {"17 encoders"});
+  expect_parts(refusal([](hello_reply& r) { r.encoder_count = ENCODERS_MAX + 1; }),
+               {"17 encoders"});
   EXPECT_EQ(refusal([](hello_reply& r) { r.motor_count = 0; }), "") << "encoders alone are a unit";
   expect_parts(refusal([](hello_reply& r) { r.motor_count = MOTORS_MAX + 1; }), {"9 motors"});
   expect_parts(refusal([](hello_reply& r) { r.tick_rate_Hz = 0; }), {"tick rate of 0"});

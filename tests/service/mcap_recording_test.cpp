@@ -190,9 +190,10 @@ inertial_sensor { name: "second" body: "B" gyroscope { } accelerometer { } })");
   const auto value = [](std::uint64_t sequence, int sensor, int axis) {
     return 1e-3 * static_cast<double>(sequence) + sensor + 0.1 * axis;
   };
-  ASSERT_TRUE(writer.value().write(proto::Event{.timestamp_s = 0.3,
-                                                .kind = proto::EventKind::kTrip,
-                                                .name = "angle"}).ok());
+  ASSERT_TRUE(
+      writer.value()
+          .write(proto::Event{.timestamp_s = 0.3, .kind = proto::EventKind::kTrip, .name = "angle"})
+          .ok());
   for (std::uint64_t k = 0; k < 400; ++k) {
     proto::Sample sample;
     sample.timestamp_s = 1e-3 * static_cast<double>(k);
