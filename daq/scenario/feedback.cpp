@@ -14,6 +14,17 @@ constexpr double kMissingMax_s = 0.05;
 constexpr double kHeldSpeed_rad_per_s = 0.5;
 constexpr double kHeldSpeed_m_per_s = 0.05;
 
+// Distance to an end of the range, as a multiple of the motion of a push toward this end: the joint
+// moves on while it is braked, and gravity may drive it further.
+constexpr double kRoomPerMotion = 4.0;
+// Smallest share of the motion to which an end of the range reduces it. A smaller motion could be
+// one count of noise.
+constexpr double kMotionShareMin = 0.125;
+// Longest wait for a joint at rest before the next push, as a multiple of the rest.
+constexpr double kRestFactorMax = 3.0;
+// Motion in one second at the largest speed that counts as rest, as a share of a push's motion.
+constexpr double kRestingShare = 0.1;
+
 }  // namespace
 
 double SwingUp::compute_command(const ScenarioInput& now) const noexcept {
@@ -136,13 +147,41 @@ void TestPush::enter(TestPushStage stage, double time_s) noexcept {
   since_s_ = time_s;
 }
 
+// Distance to the end of the range from the start of the push.
+double TestPush::room_toward(double direction) const noexcept {
+  const double start = start_rad_[settings_.joint];
+  return direction > 0.0 ? settings_.highest_rad - start : start - settings_.lowest_rad;
+}
+
+// Returns the motion that ends the push: less toward a nearby end of the range.
+double TestPush::motion_limit(double direction) const noexcept {
+  return std::clamp(room_toward(direction) / kRoomPerMotion, kMotionShareMin * settings_.motion_rad,
+                    settings_.motion_rad);
+}
+
+// Every second push has the opposite command, except toward a nearby end of the range.
+void TestPush::choose_direction() noexcept {
+  sign_ = finished_ % 2 == 0 ? 1.0 : -1.0;
+  const double direction = std::copysign(1.0, settings_.level) * sign_ * way_;
+  const double room = room_toward(direction);
+  const bool is_near = room < kRoomPerMotion * settings_.motion_rad;
+  if (is_near && room < room_toward(-direction)) sign_ = -sign_;
+}
+
+bool TestPush::is_resting(const ScenarioInput& now) const noexcept {
+  constexpr double kSecond_s = 1.0;
+  return !(std::abs(now.joint[settings_.joint].speed_rad_per_s) * kSecond_s >
+           kRestingShare * settings_.motion_rad);
+}
+
 // An angle that is NaN counts as motion.
 bool TestPush::has_moved(const ScenarioInput& now) const noexcept {
   const std::size_t count = std::min({settings_.joint_count, now.joint.size(), kJointsMax});
   for (std::size_t j = 0; j < count; ++j) {
     const double other = is_sliding(j) ? settings_.other_motion_m : settings_.other_motion_rad;
-    const double limit = j == settings_.joint ? settings_.motion_rad : other;
-    if (!(std::abs(now.joint[j].angle_rad - start_rad_[j]) < limit)) return true;
+    const double moved = now.joint[j].angle_rad - start_rad_[j];
+    const double limit = j == settings_.joint ? motion_limit(moved) : other;
+    if (!(std::abs(moved) < limit)) return true;
   }
   return false;
 }
@@ -164,6 +203,7 @@ double TestPush::compute_command(const ScenarioInput& now) noexcept {
     const std::size_t count = std::min({settings_.joint_count, now.joint.size(), kJointsMax});
     for (std::size_t j = 0; j < count; ++j) start_rad_[j] = now.joint[j].angle_rad;
     farthest_rad_ = 0.0;
+    choose_direction();
     enter(TestPushStage::kPush, now.time_s);
   }
   const double passed_s = now.time_s - since_s_;
@@ -174,12 +214,14 @@ double TestPush::compute_command(const ScenarioInput& now) noexcept {
     case TestPushStage::kPush: {
       if (!has_moved(now) && passed_s < settings_.push_s_max) {
         const double share = settings_.rise_s > 0.0 ? passed_s / settings_.rise_s : 1.0;
-        const double level = finished_ % 2 == 0 ? settings_.level : -settings_.level;
-        return pushed_command_ = level * std::min(share, 1.0);
+        return pushed_command_ = sign_ * settings_.level * std::min(share, 1.0);
       }
       pushed_s_ = passed_s;
       const double motion = now.joint[settings_.joint].angle_rad - start_rad_[settings_.joint];
       direction_ = motion > 0.0 ? 1.0 : motion < 0.0 ? -1.0 : 0.0;
+      if (std::abs(motion) >= kMotionShareMin * settings_.motion_rad) {
+        way_ = direction_ * std::copysign(1.0, pushed_command_);
+      }
       farthest_s_ = now.time_s;
       enter(direction_ != 0.0 ? TestPushStage::kBrake : TestPushStage::kRest, now.time_s);
       return stage_ == TestPushStage::kBrake ? -pushed_command_ : 0.0;
@@ -190,6 +232,10 @@ double TestPush::compute_command(const ScenarioInput& now) noexcept {
       return 0.0;
     case TestPushStage::kRest:
       if (passed_s < settings_.rest_s) return 0.0;
+      if (finished_ + 1 < settings_.count && !is_resting(now) &&
+          passed_s < kRestFactorMax * settings_.rest_s) {
+        return 0.0;
+      }
       enter(++finished_ < settings_.count ? TestPushStage::kBegin : TestPushStage::kOver,
             now.time_s);
       return 0.0;
@@ -200,10 +246,14 @@ double TestPush::compute_command(const ScenarioInput& now) noexcept {
 double TestPush::command_peak() const noexcept { return std::abs(settings_.level); }
 
 std::vector<std::string> TestPush::validation_errors() const {
-  return unmet({{settings_.push_s_max > 0.0, "test_push.rise_s must be positive"},
-                {settings_.motion_rad > 0.0, is_sliding(settings_.joint)
-                                                 ? "test_push.motion_m must be positive"
-                                                 : "test_push.motion_rad must be positive"}});
+  return unmet(
+      {{settings_.push_s_max > 0.0, "test_push.rise_s must be positive"},
+       {settings_.motion_rad > 0.0, is_sliding(settings_.joint)
+                                        ? "test_push.motion_m must be positive"
+                                        : "test_push.motion_rad must be positive"},
+       {settings_.lowest_rad < settings_.highest_rad,
+        is_sliding(settings_.joint) ? "test_push.position_m_min must be below position_m_max"
+                                    : "test_push.angle_rad_min must be below angle_rad_max"}});
 }
 
 }  // namespace daq

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -123,7 +124,8 @@ class Release {
 
 /// Settings of test pushes, the first test of an unknown motor. A test push applies a command until
 /// a joint has moved a little. The opposite command then brakes that joint until it stops, for at
-/// most as long as the first command. Further pushes follow in alternating directions.
+/// most as long as the first command. Further pushes follow in alternating directions, or away from
+/// a nearby end of the joint's range, each from rest if the joint comes to rest soon enough.
 struct TestPushSettings {
   std::size_t joint = 0;  // joint of the motor
   std::size_t joint_count = 1;
@@ -134,6 +136,9 @@ struct TestPushSettings {
   double motion_rad = 0.0;        // motion of the joint that ends the push; [m] if it slides
   double other_motion_rad = 0.0;  // motion of any other turning joint that ends the push
   double other_motion_m = 0.0;    // motion of any other sliding joint that ends the push
+  // Range of the joint, from whose ends the pushes stay away [rad]; [m] if it slides.
+  double lowest_rad = -std::numeric_limits<double>::infinity();
+  double highest_rad = std::numeric_limits<double>::infinity();
   double rest_s = 0.1;            // time without a command after each push
   int count = 1;                  // number of pushes
 };
@@ -155,7 +160,11 @@ class TestPush {
   bool is_sliding(std::size_t joint) const noexcept {
     return joint < settings_.slides.size() && settings_.slides[joint];
   }
+  double room_toward(double direction) const noexcept;
+  double motion_limit(double direction) const noexcept;
+  void choose_direction() noexcept;
   bool has_moved(const ScenarioInput& now) const noexcept;
+  bool is_resting(const ScenarioInput& now) const noexcept;
   bool has_stopped(const ScenarioInput& now) noexcept;
   void enter(TestPushStage stage, double time_s) noexcept;
 
@@ -165,6 +174,8 @@ class TestPush {
   double since_s_ = 0.0;  // start time of the stage
   double pushed_s_ = 0.0;
   double pushed_command_ = 0.0;  // when the push ended
+  double sign_ = 1.0;            // of the push's command, relative to the level
+  double way_ = 1.0;             // sign of the joint's motion under a positive command
   double direction_ = 0.0;       // sign of the joint's motion in the push
   double farthest_rad_ = 0.0;    // largest motion in this direction
   double farthest_s_ = 0.0;

@@ -159,6 +159,11 @@ Excitation read(const v1::TestPush& source, const Context& context) {
                             .count = std::max(1, static_cast<int>(source.count()))};
   if (settings.joint < settings.slides.size() && settings.slides[settings.joint]) {
     settings.motion_rad = source.motion_m();
+    if (source.has_position_m_min()) settings.lowest_rad = source.position_m_min();
+    if (source.has_position_m_max()) settings.highest_rad = source.position_m_max();
+  } else {
+    if (source.has_angle_rad_min()) settings.lowest_rad = source.angle_rad_min();
+    if (source.has_angle_rad_max()) settings.highest_rad = source.angle_rad_max();
   }
   // A joint without a limit would end each push at once.
   const auto require = [&](double motion, bool slides, const char* field) {

@@ -137,6 +137,8 @@ constexpr NumberRange kRows[] = {
     above_zero("TestPush.command", kCommand),
     above_zero("TestPush.rise_s", kTime_s),
     above_zero("TestPush.motion_rad motion_m", 1e3),
+    within("TestPush.angle_rad_min angle_rad_max", kAngle_rad),
+    within("TestPush.position_m_min position_m_max", kPosition_m),
     up_to("TestPush.rest_s", kTime_s),
     up_to("TestPush.count", 100),
     within("PositionFeedback.angle_rad", kAngle_rad),

@@ -122,6 +122,66 @@ TEST(TestPush, AlternatesInDirection) {
   EXPECT_EQ(nudge.phase(), ScenarioPhase::kFinished);
 }
 
+// At 1.85 of −2 to 2, there is no room upward. All pushes go downward, whatever the sign of the
+// first one, and an upward motion by a motor of the opposite sign ends after half of its motion.
+TEST(TestPush, PushesAwayFromANearbyEndOfTheRange) {
+  TestPushSettings near = settings();
+  near.count = 3;
+  near.lowest_rad = -2.0;
+  near.highest_rad = 2.05;
+  for (const double level : {2.0, -2.0}) {
+    near.level = level;
+    Nudged nudge(near);
+    EXPECT_EQ(nudge.at(0.0, 1.85), -2.0);
+    EXPECT_EQ(nudge.at(0.1, 1.76), -2.0);
+    EXPECT_EQ(nudge.at(0.15, 1.74), 2.0);
+    EXPECT_EQ(nudge.at(0.4, 1.74), 0.0);
+    EXPECT_EQ(nudge.at(0.51, 1.74), 0.0);
+    EXPECT_EQ(nudge.at(0.52, 1.74), -2.0) << "again downward";
+    EXPECT_EQ(nudge.at(0.6, 1.801), 2.0) << "a motion upward ends after (2.05 - 1.74) / 4";
+    EXPECT_EQ(nudge.at(0.7, 1.801), 0.0);
+    EXPECT_EQ(nudge.at(0.81, 1.801), 0.0);
+    EXPECT_EQ(nudge.at(0.82, 1.801), 2.0) << "a positive command now moves the joint downward";
+  }
+}
+
+// With room on both sides, the range changes nothing.
+TEST(TestPush, AlternatesWithinAWideRange) {
+  TestPushSettings wide = settings();
+  wide.count = 2;
+  wide.lowest_rad = -1.4;
+  wide.highest_rad = 1.4;
+  Nudged nudge(wide);
+  EXPECT_EQ(nudge.at(0.0, 1.0), 2.0);
+  EXPECT_EQ(nudge.at(0.1, 1.099), 2.0);
+  EXPECT_EQ(nudge.at(0.11, 1.101), -2.0);
+  wide.lowest_rad = wide.highest_rad;
+  EXPECT_EQ(TestPush(wide).validation_errors().size(), 1U);
+}
+
+// The next push begins when the joint rests, or after three times the rest.
+TEST(TestPush, WaitsForRestBeforeTheNextPush) {
+  TestPushSettings two = settings();
+  two.count = 2;
+  for (const bool comes_to_rest : {true, false}) {
+    TestPush push(two);
+    const auto at = [&](double time_s, double speed) {
+      Observation now;
+      now.time_s = time_s;
+      now.joint[1].speed_rad_per_s = speed;
+      return push.compute_command(now);
+    };
+    at(0.0, 0.0);
+    at(0.5, 0.0);  // no motion: rest
+    EXPECT_EQ(at(0.61, 0.02), 0.0);
+    EXPECT_EQ(at(0.75, -0.02), 0.0);
+    EXPECT_EQ(at(0.79, comes_to_rest ? 0.005 : 0.02), 0.0);
+    EXPECT_EQ(at(0.795, 0.02), comes_to_rest ? -2.0 : 0.0);
+    EXPECT_EQ(at(0.801, 0.02), comes_to_rest ? -2.0 : 0.0);
+    EXPECT_EQ(at(0.802, 0.02), -2.0);
+  }
+}
+
 // Sliding joints have a limit of their own.
 TEST(TestPush, EndsWhenASlidingJointMovesFar) {
   TestPushSettings cart = settings();
