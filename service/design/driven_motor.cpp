@@ -21,6 +21,7 @@ constexpr int kPushes = 4;  // two in each direction
 /// stall command of 5 % for 0.64 s, less than the default stall time.
 constexpr double kRise_s = 0.8;
 constexpr double kPushRest_s = 1.5;
+constexpr double kPushRestFactor = 3.0;      // longest wait for rest before a push
 constexpr double kPushMotionMax = 0.2;       // [rad]; a tenth of it in metres
 constexpr double kPushRangeShare = 0.05;     // of the joint's range
 constexpr double kPushRangeShareMax = 0.25;  // of the joint's range, with a coarse encoder
@@ -120,14 +121,20 @@ TestPushRun make_test_push_run(const Rig& rig, int joint, double command, double
   TestPushRun run{.command = kCommandShareMax * command};
   const std::vector<estimator::Encoder> sensors = estimator::used_encoders(rig.mechanism);
   double turn = 0.0, slide = 0.0;
+  std::string range;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     const bool turns = sensors[i].kind_traits().turns;
     const double motion =
         motion_share * test_push_motion(rig.encoders[i], turns ? 1.0 : kSlideScale);
     double& least = turns ? turn : slide;
     least = least > 0.0 ? std::min(least, motion) : motion;
+    const estimator::SensorLimits& limits = rig.encoders[i].limits;
+    if (!measures_only(sensors[i], joint) || !(limits.highest > limits.lowest)) continue;
+    const char* const place = turns ? "angle_rad" : "position_m";
+    range = fmt::format("  {0}_min: {1}\n  {0}_max: {2}\n", place, format_number(limits.lowest, 9),
+                        format_number(limits.highest, 9));
   }
-  const double duration = kPushes * (2.0 * kRise_s + kPushRest_s) + 1.0;
+  const double duration = kPushes * (2.0 * kRise_s + kPushRestFactor * kPushRest_s) + 1.0;
   const auto field = [](const char* name, double value, int digits) {
     if (!(value > 0.0)) return std::string();
     return fmt::format("{}: {}\n", name, format_number(value, digits));
@@ -142,24 +149,25 @@ TestPushRun make_test_push_run(const Rig& rig, int joint, double command, double
       "test_push {{\n"
       "  motor: {}\n"
       "  command: {}\n"
-      "  rise_s: {}\n{}{}"
+      "  rise_s: {}\n{}{}{}"
       "  rest_s: {}\n"
       "  count: {}\n"
       "}}\n",
       format_number(duration, 6), field("rate_hz", rate != 1000.0 ? rate : 0.0, 9),
       quote_for_text_file(rig.mechanism.joints[static_cast<std::size_t>(joint)].name),
       format_number(run.command, 8), format_number(kRise_s), field("  motion_rad", turn, 6),
-      field("  motion_m", slide, 6), format_number(kPushRest_s), kPushes);
+      field("  motion_m", slide, 6), range, format_number(kPushRest_s), kPushes);
   const bool turns = rig.mechanism.joints[static_cast<std::size_t>(joint)].kind_traits().turns;
   run.motion_text = format_number(turns ? turn : slide) + (turns ? " rad" : " m");
   return run;
 }
 
 std::string describe_missing_motion(const Rig& rig, int joint,
-                                    const estimator::Recording& recording) {
+                                    const estimator::Recording& recording, MovedJoints moved) {
   const std::vector<estimator::Encoder> sensors = estimator::used_encoders(rig.mechanism);
   double counts = 0.0;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
+    if (moved == MovedJoints::kDriven && !measures_only(sensors[i], joint)) continue;
     if (!(rig.encoders[i].count > 0.0)) return "";  // the resolution is unknown
     double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
     for (const estimator::Segment& segment : recording.segments) {
@@ -181,7 +189,12 @@ std::string describe_missing_motion(const Rig& rig, int joint,
   const std::string unit = rig.joint_facts[static_cast<std::size_t>(joint)].control_unit;
   const auto changed = std::lround(std::max(counts, 0.0));
   const std::string observed = fmt::format(
-      "nothing moved: no encoder reading changed{}, {}. ",
+      "{}: no encoder reading{} changed{}, {}. ",
+      moved == MovedJoints::kDriven ? "the joint did not move" : "nothing moved",
+      moved == MovedJoints::kDriven
+          ? fmt::format(" of joint {:?}",
+                        rig.mechanism.joints[static_cast<std::size_t>(joint)].name)
+          : "",
       changed == 0 ? "" : fmt::format(" by more than {} count{}", changed, changed == 1 ? "" : "s"),
       command > 0.0
           ? fmt::format("although commands reached {} {}", format_number(command, 3), unit)

@@ -45,9 +45,14 @@ struct TestPushRun {
 TestPushRun make_test_push_run(const Rig& rig, int joint, double command, double motion_share,
                                double rate);
 
+/// Joints of which one must move in a run.
+enum class MovedJoints { kAny, kDriven };
+
 /// Returns a sentence without full stop if no encoder reading changed by more than three counts in
 /// a recording. Returns an empty text if something moved, or if the size of a count is unknown.
+/// @param joint  the driven joint; it has an encoder of its own if it must move
 std::string describe_missing_motion(const Rig& rig, int joint,
-                                    const estimator::Recording& recording);
+                                    const estimator::Recording& recording,
+                                    MovedJoints moved = MovedJoints::kAny);
 
 }  // namespace service

@@ -132,19 +132,18 @@ class Designer {
           result_.notes,
           "free parameters without a prior are assumed to have a standard deviation of {} % of "
           "their values, because no calibration result is given. "
-          "After the first calibration, add --after RESULT.json",
-          format_number(100.0 * estimator::kUnknownRelativeDeviation));
+          "After the first calibration, add {} RESULT.json",
+          format_number(100.0 * estimator::kUnknownRelativeDeviation), request_.result_option);
     }
     search();
     choose();
     result_.cancelled = is_stopped();
     if (!result_.cancelled && result_.scenario.empty()) {
-      throw InfeasibleExperiment(
+      throw UncertainExperiment(
           "the parameters are too uncertain: "
           "no command is certain to keep the rig within its limits ({}, safety) "
-          "and to move the rig as predicted. "
-          "Calibrate with a recording of small motion first, and add --after RESULT.json",
-          input_.rig.path);
+          "and to move the rig as predicted. {}",
+          input_.rig.path, remedy());
     }
     if (!result_.cancelled) check_precision();
     result_.draws = kDraws;
@@ -173,7 +172,7 @@ class Designer {
   std::optional<FeedbackProperties> feedback_properties() const {
     const std::vector<estimator::Encoder> encoders = estimator::used_encoders(task_.mechanism);
     for (std::size_t i = 0; i < encoders.size(); ++i) {
-      if (encoders[i].terms.size() != 1 || encoders[i].terms.front().joint != motor_) continue;
+      if (!measures_only(encoders[i], motor_)) continue;
       const estimator::Joint& joint = task_.mechanism.joints[static_cast<std::size_t>(motor_)];
       const double start = task_.facts.start[motor_];
       const estimator::SensorLimits& limits = task_.limits.sensors[i];
@@ -249,15 +248,22 @@ class Designer {
     }
     if (candidates_.empty() && !is_stopped()) {
       const std::string weak = weak_motor();
-      throw InfeasibleExperiment(
-          weak.empty()
-              ? fmt::format("no command keeps the rig within its limits ({}, safety) for all "
-                            "likely parameter values. Widen the limits, shorten --duration, "
-                            "or calibrate first and add --after RESULT.json",
-                            input_.rig.path)
-              : fmt::format("no run within the command limit moves the rig. {}{}", weak,
-                            list_motion_remedies(input_.rig)));
+      if (!weak.empty()) {
+        throw InfeasibleExperiment("no run within the command limit moves the rig. {}{}", weak,
+                                   list_motion_remedies(input_.rig));
+      }
+      throw UncertainExperiment(
+          "no command keeps the rig within its limits ({}, safety) for all likely parameter "
+          "values. {}",
+          input_.rig.path, remedy());
     }
+  }
+
+  std::string remedy() const {
+    return fmt::format(
+        "Widen the limits, shorten --duration, or calibrate with a recording of small motion and "
+        "add {} RESULT.json",
+        request_.result_option);
   }
 
   std::string weak_motor() const {
@@ -318,13 +324,14 @@ class Designer {
       estimator::DesignComputingLimits first = effort;
       first.screens = kScreens;
       first.rounds = 0;
-      drop_unidentifiable(estimator::optimize_experiment_plan(task_, first).seen);
+      drop_unidentifiable(estimator::optimize_experiment_plan(task_, first).seen, first);
     }
     return is_screened_ ? estimator::optimize_experiment_plan(task_, effort)
                         : estimator::ExperimentDesign{};
   }
 
-  void drop_unidentifiable(const estimator::ParameterUncertainty& seen) {
+  void drop_unidentifiable(const estimator::ParameterUncertainty& seen,
+                           const estimator::DesignComputingLimits& effort) {
     const estimator::FreeParameters free(task_.mechanism);
     is_screened_ = !seen.standard_deviation.array().isInf().all();
     if (!is_screened_) return;  // no plan with motion stays within the limits
@@ -335,8 +342,15 @@ class Designer {
         reported.push_back(precision);
         continue;
       }
-      const std::string sentence = describe_unidentifiable(precision, place, seen);
-      if (!request_.targets.empty()) throw InfeasibleExperiment("--for " + sentence);
+      const bool is_limited = is_identifiable_beyond_limits(place, effort);
+      const std::string sentence =
+          is_limited ? describe_uncertain_target(precision, input_.rig.path)
+                     : describe_unidentifiable(precision, motor_name(), seen, task_.mechanism);
+      const std::string refusal = request_.target_option + " " + sentence;
+      if (!request_.targets.empty()) {
+        if (is_limited) throw UncertainExperiment("{}. {}", refusal, remedy());
+        throw InfeasibleExperiment(refusal);
+      }
       result_.notes.push_back(sentence);
     }
     if (reported.empty()) {
@@ -348,28 +362,14 @@ class Designer {
     task_.targets = make_design_targets(precisions_, task_.mechanism);
   }
 
-  std::string describe_unidentifiable(const TargetPrecision& precision, Eigen::Index place,
-                                      const estimator::ParameterUncertainty& seen) const {
-    const std::vector<int> free = estimator::FreeParameters(task_.mechanism).parameter_indices();
-    std::vector<std::string> others;
-    for (const estimator::NullDirection& direction : seen.null_directions) {
-      if (direction.coefficients[place] == 0.0) continue;
-      for (Eigen::Index i = 0; i < direction.coefficients.size(); ++i) {
-        const std::string& name =
-            task_.mechanism.parameters[static_cast<std::size_t>(free[static_cast<std::size_t>(i)])]
-                .name;
-        if (i == place || direction.coefficients[i] == 0.0 ||
-            std::ranges::find(others, name) != others.end()) {
-          continue;
-        }
-        others.push_back(name);
-      }
-    }
-    return fmt::format(
-        "{}: no command of motor {:?} makes this parameter identifiable{}. Fix the parameter at "
-        "a value measured in another way (free: false), or give it a prior",
-        precision.name, motor_name(),
-        others.empty() ? "" : " separately from " + join_items(others));
+  /// Returns whether some plan makes a parameter identifiable if motion limits are ignored.
+  bool is_identifiable_beyond_limits(Eigen::Index place,
+                                     estimator::DesignComputingLimits effort) const {
+    estimator::DesignTask task = task_;
+    for (estimator::SensorLimits& limits : task.limits.sensors) limits = {};
+    const estimator::ParameterUncertainty seen =
+        estimator::optimize_experiment_plan(task, effort).seen;
+    return !std::isinf(seen.standard_deviation[place]);
   }
 
   /// Weakens a plan until all parameter samples stay within the limits with predictable motion.

@@ -52,6 +52,20 @@ std::vector<TargetPrecision> default_target_precisions(const estimator::Mechanis
 std::vector<estimator::DesignTarget> make_design_targets(
     const std::vector<TargetPrecision>& precisions, const estimator::Mechanism& mechanism);
 
+/// Returns a sentence without full stop about an identifiable target for which no run can be
+/// designed, because the standard deviations of the parameters are too large.
+/// @param rig_path  the rig file, which has the limits
+std::string describe_uncertain_target(const TargetPrecision& target, const std::string& rig_path);
+
+/// Returns a sentence without full stop about a target that no command of a motor makes
+/// identifiable, with the parameters from which it is not separable.
+/// @param motor      name of the driven joint
+/// @param seen       uncertainty after various commands
+/// @param mechanism  with the free parameters of `seen`
+std::string describe_unidentifiable(const TargetPrecision& target, const std::string& motor,
+                                    const estimator::ParameterUncertainty& seen,
+                                    const estimator::Mechanism& mechanism);
+
 /// Input of an experiment design: rig, prior information about its parameters, and noise levels.
 struct DesignInput {
   Rig rig;  ///< rig with values and free parameters of the last result
@@ -101,6 +115,8 @@ struct ExperimentRequest {
   double search_time = 30.0;  ///< longest search time, all kinds of plan together [s]
   int threads = 1;
   const std::atomic<bool>* stop = nullptr;
+  std::string target_option = "--for";    ///< option of the targets, for messages
+  std::string result_option = "--after";  ///< option of a calibration result, for messages
   std::function<void(const std::string&)> progress = {};  ///< called with messages
 };
 
@@ -131,6 +147,13 @@ struct DesignedExperiment {
 class InfeasibleExperiment : public proto::InputError {
  public:
   using proto::InputError::InputError;
+};
+
+/// Exception that is thrown if the standard deviations of the parameters are too large to design an
+/// experiment. Smaller ones can make one possible.
+class UncertainExperiment : public InfeasibleExperiment {
+ public:
+  using InfeasibleExperiment::InfeasibleExperiment;
 };
 
 /// Designs the motor command that gives the most information about the target parameters within the

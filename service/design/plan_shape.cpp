@@ -136,11 +136,14 @@ std::string swing_up_text(const CommandShape& shape, const std::string& motor,
 
 }  // namespace
 
+bool measures_only(const estimator::Encoder& encoder, int joint) {
+  return encoder.terms.size() == 1 && encoder.terms.front().joint == joint;
+}
+
 bool has_own_encoder(const estimator::Mechanism& mechanism, int joint) {
   return std::ranges::any_of(
-      estimator::used_encoders(mechanism), [&](const estimator::Encoder& sensor) {
-        return sensor.terms.size() == 1 && sensor.terms.front().joint == joint;
-      });
+      estimator::used_encoders(mechanism),
+      [&](const estimator::Encoder& encoder) { return measures_only(encoder, joint); });
 }
 
 std::string quote_for_text_file(const std::string& text) {

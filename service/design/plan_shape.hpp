@@ -7,10 +7,14 @@
 
 #include "daq/scenario/feedback.hpp"
 #include "estimator/design/design.hpp"
+#include "estimator/model/encoder.hpp"
 
 namespace service {
 
-/// Returns whether an encoder reads this joint alone.
+/// Returns whether an encoder reads a joint alone.
+bool measures_only(const estimator::Encoder& encoder, int joint);
+
+/// Returns whether a joint has an encoder that reads this joint alone.
 bool has_own_encoder(const estimator::Mechanism& mechanism, int joint);
 
 /// Returns a text in quotes, with special characters escaped, for a Protobuf text file.

@@ -185,4 +185,36 @@ std::string format_experiment(const DesignedExperiment& experiment) {
   return format_table(std::move(rows), {false, true, true, true, true, true, false, false});
 }
 
+std::string describe_uncertain_target(const TargetPrecision& target, const std::string& rig_path) {
+  return fmt::format(
+      "{}: no run that certainly stays within the limits ({}, safety) makes this parameter "
+      "identifiable, because the standard deviations of the parameters are too large",
+      target.name, rig_path);
+}
+
+std::string describe_unidentifiable(const TargetPrecision& target, const std::string& motor,
+                                    const estimator::ParameterUncertainty& seen,
+                                    const estimator::Mechanism& mechanism) {
+  const estimator::FreeParameters free(mechanism);
+  const Eigen::Index place = free.find_position(target.index);
+  const std::vector<int> indices = free.parameter_indices();
+  std::vector<std::string> others;
+  for (const estimator::NullDirection& direction : seen.null_directions) {
+    if (direction.coefficients[place] == 0.0) continue;
+    for (Eigen::Index i = 0; i < direction.coefficients.size(); ++i) {
+      const auto index = static_cast<std::size_t>(indices[static_cast<std::size_t>(i)]);
+      const std::string& name = mechanism.parameters[index].name;
+      if (i == place || direction.coefficients[i] == 0.0 ||
+          std::ranges::find(others, name) != others.end()) {
+        continue;
+      }
+      others.push_back(name);
+    }
+  }
+  return fmt::format(
+      "{}: no command of motor {:?} makes this parameter identifiable{}. Fix the parameter at "
+      "a value measured in another way (free: false), or give it a prior",
+      target.name, motor, others.empty() ? "" : " separately from " + join_items(others));
+}
+
 }  // namespace service

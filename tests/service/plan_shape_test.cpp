@@ -147,7 +147,7 @@ TEST(TestPushRun, LimitsTheMotion) {
   expect_parts(text(), {"motor: \"1\"", "command: 2.475", "motion_rad: 0.2\n"});
   expect_parts(text(0.5), {"motion_rad: 0.1\n"});
   furuta.encoders[0].limits = {-1.0, 2.0, 40.0};
-  expect_parts(text(), {"motion_rad: 0.15\n"});
+  expect_parts(text(), {"motion_rad: 0.15\n", "angle_rad_min: -1\n", "angle_rad_max: 2\n"});
   furuta.encoders[0].count = 0.03;
   expect_parts(text(), {"motion_rad: 0.18\n"});
   furuta.encoders[0].count = 1.0;
@@ -163,18 +163,23 @@ TEST(TestPushRun, LimitsTheMotion) {
 TEST(MissingMotion, IsAtMostThreeCounts) {
   const service::Rig furuta = rig("furuta");
   const double count = furuta.encoders[0].count;
-  const auto text = [&](int counts, double command = 0.01) {
+  const auto text = [&](int counts, double command = 0.01,
+                        service::MovedJoints moved = service::MovedJoints::kAny) {
     estimator::Segment segment;
     segment.angles = Eigen::MatrixXd::Zero(100, 2);
     segment.angles(50, 1) = counts * count;
     segment.angles(51, 0) = std::numeric_limits<double>::quiet_NaN();
     segment.controls = Eigen::MatrixXd::Constant(100, 1, -command);
-    return describe_missing_motion(furuta, 0, {.name = "run", .segments = {segment}});
+    return describe_missing_motion(furuta, 0, {.name = "run", .segments = {segment}}, moved);
   };
   test_support::expect_parts(
       text(3), {"nothing moved", "3 counts", "0.01 V", "dry friction of the joint is 0.001 N·m",
                 "Larger commands are needed"});
   EXPECT_EQ(text(4), "");
+  // A driven joint at rest beside a swinging pendulum.
+  test_support::expect_parts(
+      text(4, 0.01, service::MovedJoints::kDriven),
+      {"the joint did not move: no encoder reading of joint \"1\" changed, although"});
   test_support::expect_parts(
       text(0, 0.5), {"no encoder reading changed, although commands reached 0.5 V",
                      "such commands move the joint. Check the motor's supply and wiring"});

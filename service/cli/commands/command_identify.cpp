@@ -43,6 +43,9 @@ constexpr double kFirstCaution = 0.2, kSecondCaution = 0.5, kMoreCaution = 0.7;
 /// one for a rig that is not commissioned.
 constexpr double kFirstPushShare = 0.25, kLastPushShare = 1.0;
 
+/// Maximum number of runs of test pushes after which no run could be designed.
+constexpr int kTestPushRunsMax = 3;
+
 /// A run is worthwhile only if it is predicted to reduce the standard deviation of some target to
 /// less than this share of its present value.
 constexpr double kMinImprovementRatio = 0.97;
@@ -73,8 +76,8 @@ class Identification {
       }
       if (const ExitCode code = check_commission(); code != kDone) return code;
       const int joint = find_driven_joint(today.rig, request.motor);
-      is_test_push_ =
-          last == 0 && !today.is_estimated && has_own_encoder(today.rig.mechanism, joint);
+      const bool is_first = last == 0 && !today.is_estimated;
+      is_test_push_ = is_first && has_own_encoder(today.rig.mechanism, joint);
       if (is_test_push_) {
         plan_test_pushes(today.rig, joint, request);
       } else if (const ExitCode code = design(today, request); code != kDone) {
@@ -105,53 +108,23 @@ class Identification {
       throw proto::InputError("--until {0}: has no precision; write {0}:2%", target.name);
     }
     request.stop = &interrupt_.flag();
+    request.target_option = "--until";
+    request.result_option = "--parameters";
     if (request.threads == 0) {
       request.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     }
     if (last_recording_.empty() && folder_.count() > 0 && request.at.empty()) {
       last_recording_ = folder_.recording(folder_.count());
     }
-    if (!last_recording_.empty()) request.at = rest_positions(today.rig);
+    if (!last_recording_.empty()) {
+      request.at = find_rest_positions(last_recording_, today.rig);
+    }
     return request;
   }
 
-  /// Returns the joint positions at rest after the last run. The encoders keep counting between
-  /// runs, so these are the positions at the start of the next run.
-  std::vector<std::string> rest_positions(const Rig& rig) const {
-    const estimator::Mechanism& mechanism = rig.mechanism;
-    const Eigen::MatrixXd angles = import_until_the_end(last_recording_, rig);
-    Eigen::VectorXd readings = angles.row(angles.rows() - 1).transpose();
-    for (Eigen::Index i = 0; i < readings.size(); ++i) {
-      for (Eigen::Index k = angles.rows() - 1; k > 0 && std::isnan(readings[i]); --k) {
-        readings[i] = angles(k - 1, i);
-      }
-    }
-    const estimator::EncoderToJointMap joints(mechanism);
-    const Eigen::VectorXd at =
-        estimator::settle_to_rest(mechanism, joints.joint_coordinates(readings));
-    std::vector<std::string> places;
-    for (int j = 0; j < mechanism.joint_count(); ++j) {
-      if (!joints.is_observed(j) || !std::isfinite(at[j])) continue;
-      places.push_back(mechanism.joints[static_cast<std::size_t>(j)].name + "=" +
-                       format_number(at[j], 9));
-    }
-    return places;
-  }
-
-  /// Returns the readings of the last segment, with those after a trip, samples × encoders.
-  static Eigen::MatrixXd import_until_the_end(const std::string& path, const Rig& rig) {
-    auto recording = proto::read_recording(path);
-    if (!recording.ok()) throw proto::InputError(recording.error().detail);
-    std::erase_if(recording.value().events,
-                  [](const proto::Event& event) { return event.kind == proto::EventKind::kTrip; });
-    constexpr double kAlways = -std::numeric_limits<double>::infinity();
-    return import_daq_samples(path, std::move(recording.value()), kAlways, rig)
-        .recording.segments.back()
-        .angles;
-  }
-
-  /// Writes the scenario of a cautious first run, which does not depend on the motor's gain.
+  /// Writes the scenario of a cautious run, which does not depend on the motor's gain.
   void plan_test_pushes(const Rig& rig, int joint, const ExperimentRequest& request) {
+    ++test_push_runs_;
     const double most = find_command_limits(rig, joint, request.command_max).command_max;
     const TestPushRun pushes =
         make_test_push_run(rig, joint, push_share_ * most, caution_, request.rate);
@@ -192,9 +165,27 @@ class Identification {
         return kDone;
       } catch (const InfeasibleExperiment& reason) {
         if (share < 1.0) continue;
+        if (dynamic_cast<const UncertainExperiment*>(&reason) != nullptr &&
+            repeat_test_pushes(today.rig, request, reason.what())) {
+          return kDone;
+        }
         throw proto::InputError("run {} is not driven: {}", last + 1, reason.what());
       }
     }
+  }
+
+  /// Plans test pushes instead of a run that cannot be designed, a few times. They have a smaller
+  /// motion if a limit ended the last ones, else larger commands.
+  bool repeat_test_pushes(const Rig& rig, const ExperimentRequest& request,
+                          const std::string& reason) {
+    const int joint = find_driven_joint(rig, request.motor);
+    if (test_push_runs_ >= kTestPushRunsMax || !has_own_encoder(rig.mechanism, joint)) return false;
+    std::cerr << fmt::format("note: run {} consists of test pushes, because {}\n",
+                             folder_.count() + 1, reason);
+    is_test_push_ = true;
+    if (!is_tripped_) push_share_ = kLastPushShare;
+    plan_test_pushes(rig, joint, request);
+    return true;
   }
 
   static double deviation_of(const DesignInput& today, const TargetPrecision& target) {
@@ -316,13 +307,15 @@ class Identification {
           run, trip->text, exclude_last_run("tripped"));
       return kBadInput;
     }
+    is_tripped_ = trip.has_value();
     if (trip) caution_ *= kMoreCaution;
     std::string fault = "the fit did not converge";
     try {
       const Rig rig = load_rig(options_.rig);
       const int joint = find_driven_joint(rig, options_.experiment.motor);
       const std::string still = describe_missing_motion(
-          rig, joint, import_recording(folder_.recording(run), rig).recording);
+          rig, joint, import_recording(folder_.recording(run), rig).recording,
+          is_test_push_ ? MovedJoints::kDriven : MovedJoints::kAny);
       if (!still.empty()) return report_missing_motion(rig, still);
       const ExitCode code = estimate();
       if (trip && code == kDone) {
@@ -331,12 +324,7 @@ class Identification {
             "farther from the limits\n",
             run);
       }
-      if (!trip && code == kNotConverged) {
-        std::cerr << fmt::format(
-            "rigcal: {} after run {}, so the next run cannot be designed. Check the rig file with "
-            "rigcal check, or remove {} and repeat the command\n",
-            fault, run, folder_.recording(run));
-      }
+      if (!trip && code == kNotConverged) return report_no_fit();
       if (!trip || code == kDone || code == kInterrupted) return code;
     } catch (const proto::InputError& error) {
       fault = error.what();
@@ -351,6 +339,26 @@ class Identification {
         "farther from the limits. The recording is in {}\n",
         run, fault, fault.ends_with('.') ? "" : ".", exclude_last_run("tripped"));
     return kDone;
+  }
+
+  /// Sets the result of a fit that did not converge aside. Test pushes are repeated once with
+  /// larger commands.
+  ExitCode report_no_fit() {
+    const int run = folder_.count();
+    const std::string result = folder_.set_result_aside(run);
+    if (is_test_push_ && push_share_ < kLastPushShare) {
+      push_share_ = kLastPushShare;
+      std::cerr << fmt::format(
+          "note: the fit did not converge after run {} ({}). The test pushes are repeated with "
+          "larger commands. The recording is in {}\n",
+          run, result, exclude_last_run("no-fit"));
+      return kDone;
+    }
+    std::cerr << fmt::format(
+        "rigcal: the fit did not converge after run {} ({}), so the next run cannot be designed. "
+        "Check the rig file with rigcal check, or remove {} and repeat the command\n",
+        run, result, folder_.recording(run));
+    return kNotConverged;
   }
 
   /// Excludes a run in which nothing moved. Test pushes are repeated once with larger commands.
@@ -427,6 +435,8 @@ class Identification {
   int excluded_ = 0;            // number of runs whose recordings could not be used
   bool is_commission_checked_ = false;
   bool is_test_push_ = false;   // the last planned run consists of test pushes
+  int test_push_runs_ = 0;      // number of planned runs of test pushes
+  bool is_tripped_ = false;     // a limit ended the last run
   double push_share_ = kFirstPushShare;
   std::string report_;
   std::vector<ExperimentPrecision> predicted_;  // of the last run

@@ -29,6 +29,10 @@ class IdentificationFolder {
   /// Counts the recordings in the folder again, after a run.
   void count_runs();
 
+  /// Renames the result of a run to result-NN.no-fit.json, so that no run is designed with it.
+  /// @return the new path
+  std::string set_result_aside(int run) const;
+
   /// Renames the recording of the last run, so that it no longer counts as a run, and removes its
   /// result.
   /// @param why  part of the new name, run-NN.WHY.mcap or run-NN.WHY-2.mcap and so on
@@ -52,6 +56,11 @@ struct RunTrip {
 
 /// Returns the safety trip that ended a recorded run; nullopt if there was none.
 std::optional<RunTrip> find_run_trip(const std::string& recording);
+
+/// Returns the joint positions at rest after a recorded run, "JOINT=VALUE". The encoders keep
+/// counting between runs, so these are the positions at the start of the next run.
+/// @param path  the recording
+std::vector<std::string> find_rest_positions(const std::string& path, const Rig& rig);
 
 /// Refuses a target of --until whose standard deviation is far above the value: a forgotten percent
 /// sign.
