@@ -156,6 +156,20 @@ TEST(RobotChecks, InertiasInOtherUnitsAreRecognized) {
   EXPECT_TRUE(import_text(ball_on_rod("0.6", "0.01")).notes.empty()) << "95 times";
 }
 
+// One link among right ones, whatever the median is.
+TEST(RobotChecks, InertiaOfASingleLinkInAnotherUnitIsRecognized) {
+  const std::string moments = "ixx=\"0.001\" iyy=\"0.001\" izz=\"0.0003\"";
+  const ConvertedRigText grams =
+      import_text(replaced(kTwoLinks, moments, "ixx=\"1e6\" iyy=\"1e6\" izz=\"3e5\""));
+  EXPECT_TRUE(has_import_note(grams, "link \"l2\": the inertia is probably in g·mm²"));
+  EXPECT_FALSE(has_import_note(grams, "--scale-inertia"));
+  EXPECT_FALSE(has_import_note(grams, "link \"l1\""));
+  const ConvertedRigText kilograms =
+      import_text(replaced(kTwoLinks, moments, "ixx=\"1e3\" iyy=\"1e3\" izz=\"3e2\""));
+  EXPECT_TRUE(has_import_note(kilograms, "link \"l2\": the inertia is probably in kg·mm²"));
+  EXPECT_TRUE(import_text(kTwoLinks).notes.empty());
+}
+
 TEST(RobotChecks, ScalesGiveTheRobotInMetres) {
   const ConvertedRigText metres = import_text(ball_on_rod("0.002", "0.1"));
   const ConvertedRigText scaled =

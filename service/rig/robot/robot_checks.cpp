@@ -166,6 +166,11 @@ double positive_median(std::vector<double> values) {
   return *middle;
 }
 
+double radius_of_gyration(const RobotInertial& inertial) {
+  // Half of the trace is the sum of mass times squared distance from the centre of mass.
+  return std::sqrt(inertial.inertia.trace() / 2.0 / inertial.mass);
+}
+
 /// Typical sizes of a robot [m]; 0 if unknown.
 struct TypicalSizes {
   double length;    ///< of the positions of joints or centres of mass, the larger ones
@@ -177,8 +182,7 @@ TypicalSizes typical_sizes(const Robot& robot) {
   for (const RobotLink& link : robot.links) {
     if (!link.inertial) continue;
     centers.push_back(link.inertial->center.norm());
-    // Half of the trace is the sum of mass times squared distance from the centre of mass.
-    gyrations.push_back(std::sqrt(link.inertial->inertia.trace() / 2.0 / link.inertial->mass));
+    gyrations.push_back(radius_of_gyration(*link.inertial));
   }
   for (const RobotJoint& joint : robot.joints) joints.push_back(joint.origin.translation.norm());
   return {std::max(positive_median(std::move(centers)), positive_median(std::move(joints))),
@@ -198,6 +202,65 @@ void note_probable_units_of_limits(Robot& robot) {
         "joint {:?}: the limits ({} … {} {}) are probably in {}. If so, correct the file",
         joint.name, format_number(joint.lower), format_number(joint.upper),
         joint.kind_traits().units.coordinate, turns ? "degrees" : "millimetres");
+  }
+}
+
+/// Returns the distance of the centre of mass, or of the farthest other joint, from the joint of
+/// each link.
+std::vector<double> link_lengths(const Robot& robot) {
+  std::vector<double> lengths;
+  for (const RobotLink& link : robot.links) {
+    lengths.push_back(link.inertial ? link.inertial->center.norm() : 0.0);
+  }
+  for (const RobotJoint& joint : robot.joints) {
+    double& length = lengths[joint.parent];
+    length = std::max(length, joint.origin.translation.norm());
+  }
+  return lengths;
+}
+
+/// Notes the probable unit of inertias with a radius of gyration far above the lengths: for the
+/// whole robot if they are most of them, or for single links.
+/// @param unit     unit of the lengths [m]
+/// @param typical  typical length [unit]
+/// @param sizes    clause with the typical sizes
+void note_probable_units_of_inertias(Robot& robot, double unit, double typical,
+                                     const std::string& sizes) {
+  // The radius of gyration is √1e6 or √1e9 times too large; the likelier unit brings it closer to
+  // the lengths.
+  constexpr double kUnitBoundary = 5623.0;  // √(√1e6 √1e9)
+  struct WideLink {
+    std::string name;
+    double gyration, length;  // [m]
+    bool in_grams() const { return length > 0.0 && gyration > kUnitBoundary * length; }
+    const char* unit() const { return in_grams() ? "g·mm²" : "kg·mm²"; }
+  };
+  std::vector<WideLink> wide;
+  int count = 0;
+  const std::vector<double> lengths = link_lengths(robot);
+  for (std::size_t k = 0; k < robot.links.size(); ++k) {
+    if (!robot.links[k].inertial) continue;
+    const double gyration = radius_of_gyration(*robot.links[k].inertial);
+    if (!(gyration > 0.0)) continue;
+    ++count;
+    const double length = unit * std::max(lengths[k], typical);
+    const bool is_wide =
+        gyration > kTypicalLengthMax || (length > 0.0 && gyration > kGyrationRatioMax * length);
+    if (is_wide) wide.push_back({robot.links[k].name, gyration, length});
+  }
+  if (wide.empty()) return;
+  if (2 * std::ssize(wide) > count) {
+    proto::add_note(robot.notes, "inertias are probably in {} {}. If so, add --scale-inertia {}",
+                    wide.front().unit(), sizes, wide.front().in_grams() ? "1e-9" : "1e-6");
+    return;
+  }
+  for (const WideLink& link : wide) {
+    proto::add_note(robot.notes,
+                    "link {:?}: the inertia is probably in {}, unlike those of other links (its "
+                    "radius of gyration is {} m, and lengths are up to {} m). If so, correct the "
+                    "file",
+                    link.name, link.unit(), format_number(link.gyration),
+                    format_number(link.length));
   }
 }
 
@@ -291,16 +354,7 @@ void note_probable_units(Robot& robot) {
   } else if (is_long) {
     proto::add_note(robot.notes, "inertias are probably too small {}. Correct the file", sizes);
   }
-  const double metres = in_mm ? kMillimetre * length : length;
-  const bool is_wide =
-      gyration > kTypicalLengthMax || (metres > 0.0 && gyration > kGyrationRatioMax * metres);
-  if (!is_wide) return;
-  // The radius of gyration is √1e6 or √1e9 times too large; the likelier unit brings it closer to
-  // the lengths.
-  constexpr double kUnitBoundary = 5623.0;  // √(√1e6 √1e9)
-  const bool in_grams = metres > 0.0 && gyration > kUnitBoundary * metres;
-  proto::add_note(robot.notes, "inertias are probably in {} {}. If so, add --scale-inertia {}",
-                  in_grams ? "g·mm²" : "kg·mm²", sizes, in_grams ? "1e-9" : "1e-6");
+  note_probable_units_of_inertias(robot, in_mm ? kMillimetre : 1.0, length, sizes);
 }
 
 }  // namespace service
