@@ -88,6 +88,26 @@ TEST(TextRecording, ColumnNamesAreForFilesWithoutHeader) {
               {"--columns", "named.txt names its columns itself", "\"ms\", \"phi\""});
 }
 
+// With decimal commas and commas between cells, rows have twice as many cells as the header. init
+// gives this reason.
+TEST(TextRecording, ExplainsDecimalCommasBetweenCommas) {
+  const TemporaryFolder folder;
+  std::ostringstream text;
+  text << "t,theta\n";
+  const auto with_comma = [](double value) {
+    std::string number = std::to_string(value);
+    number.replace(number.find('.'), 1, ",");
+    return number;
+  };
+  for (int k = 0; k < 300; ++k) {
+    text << with_comma(0.005 * k) << ',' << with_comma(0.3 * std::cos(0.06 * k)) << '\n';
+  }
+  const std::string file = folder.write("commas.csv", text.str());
+  run_refused("init --kind pendulum --from " + file + " --out " + folder.file("rig.textproto"),
+              {"no time column found", "line 1 has 2 cells, but the rows have 4",
+               "with decimal commas", "separate cells by semicolons"});
+}
+
 // What cannot be read before --from does not matter.
 TEST(TextRecording, FromAndToApplyBeforeRowsAreJudged) {
   const TemporaryFolder folder;

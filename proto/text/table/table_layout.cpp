@@ -385,8 +385,10 @@ void name_columns(const std::string& path, const std::vector<std::string>& names
   for (std::size_t k = 0; k < columns; ++k) {
     layout.names[k] = names.empty() ? std::to_string(k + 1) : names[k];
   }
-  layout.assumptions.push_back(names.empty() ? "no header line, columns are named by their numbers"
-                                             : "no header line, columns are named as given");
+  const std::string why = layout.mismatch.empty() ? "" : " (" + layout.mismatch + ")";
+  layout.assumptions.push_back(
+      "no header line" + why +
+      (names.empty() ? ", columns are named by their numbers" : ", columns are named as given"));
 }
 
 /// Finds pairs of columns with the seconds and the nanoseconds of a time stamp.

@@ -86,6 +86,13 @@ class Proposer {
     return "angle" + (reading < names_.size() ? " of joint " + names_[reading] : std::string());
   }
 
+  /// Returns what was assumed about a text file as a sentence that follows another one without its
+  /// full stop; empty if nothing was assumed.
+  std::string layout_sentence() const {
+    const std::string& layout = answers_.source_layout;
+    return layout.empty() ? "" : ". Layout of the file: " + layout;
+  }
+
   void take_time() {
     if (choice_.rate > 0.0) {
       answers_.rate = choice_.rate;
@@ -95,11 +102,12 @@ class Proposer {
         choice_.time.empty() ? find_time_column(columns_) : named_numbers(choice_.time);
     if (column == nullptr && choice_.time.empty() && !columns_.empty()) {
       if (const std::string why = describe_missing_time(columns_); !why.empty()) {
-        throw proto::InputError(answers_.source + ": " + why);
+        throw proto::InputError("{}: {}{}", answers_.source, why, layout_sentence());
       }
-      throw proto::InputError(
-          answers_.source + ": no time column found (columns: " + list_column_names(columns_) +
-          "). Give --time COLUMN, or --rate HZ if there is none" + list_faults());
+      throw proto::InputError(answers_.source +
+                              ": no time column found (columns: " + list_column_names(columns_) +
+                              "). Give --time COLUMN, or --rate HZ if there is none" +
+                              list_faults() + layout_sentence());
     }
     if (column != nullptr) claim(column->name, "time");
     answers_.time_column = column != nullptr      ? column->name
