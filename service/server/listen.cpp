@@ -85,10 +85,12 @@ void Acceptor::start(std::function<void(StreamSocket)> take,
 
 void Acceptor::accept_next() {
   acceptor_.async_accept([this](const asio::error_code& error, StreamSocket socket) {
-    if (error == asio::error::operation_aborted) return;
+    // close() may follow a connection that is only now taken.
+    if (error == asio::error::operation_aborted || !acceptor_.is_open()) return;
     if (!error) {
       take_(std::move(socket));
-      return accept_next();
+      if (acceptor_.is_open()) accept_next();
+      return;
     }
     // Probably out of descriptors: retrying at once would only waste processor time.
     if (failed_) failed_(error);

@@ -187,6 +187,28 @@ TEST(Listener, ReplacesTheSocketOfADeadServiceOnly) {
   }
 }
 
+// After close(), which may happen while a connection is taken, accepting neither fails nor
+// continues.
+TEST(Listener, AcceptsNothingAfterItWasClosed) {
+  asio::io_context io;
+  const test_support::TemporaryFolder files;
+  const std::string path = files.file("socket");
+  Acceptor acceptor(io, parse_listen_address(io, "unix:" + path), "--listen");
+  int taken = 0, failed = 0;
+  acceptor.start(
+      [&](const StreamSocket&) {
+        ++taken;
+        acceptor.close();
+      },
+      [&](const asio::error_code&) { ++failed; });
+  const SocketClient client(path);
+  ASSERT_TRUE(client.connected());
+  io.run_for(std::chrono::seconds(20));  // ends at once, as nothing is left to do
+  EXPECT_TRUE(io.stopped());
+  EXPECT_EQ(taken, 1);
+  EXPECT_EQ(failed, 0);
+}
+
 // Distinguishes loopback addresses from those that the network can reach.
 TEST(Listener, DistinguishesLoopbackFromTheNetwork) {
   asio::io_context io;
