@@ -17,6 +17,8 @@ constexpr double kHeldSpeed_m_per_s = 0.05;
 // Distance to an end of the range, as a multiple of the motion of a push toward this end: the joint
 // moves on while it is braked, and gravity may drive it further.
 constexpr double kRoomPerMotion = 4.0;
+// The same for a joint that drifts toward an end without a command.
+constexpr double kDriftRoomPerMotion = 2.0;
 // Smallest share of the motion to which an end of the range reduces it. A smaller motion could be
 // one count of noise.
 constexpr double kMotionShareMin = 0.125;
@@ -147,15 +149,14 @@ void TestPush::enter(TestPushStage stage, double time_s) noexcept {
   since_s_ = time_s;
 }
 
-// Distance to the end of the range from the start of the push.
-double TestPush::room_toward(double direction) const noexcept {
-  const double start = start_rad_[settings_.joint];
-  return direction > 0.0 ? settings_.highest_rad - start : start - settings_.lowest_rad;
+double TestPush::room_toward(double direction, double from_rad) const noexcept {
+  return direction > 0.0 ? settings_.highest_rad - from_rad : from_rad - settings_.lowest_rad;
 }
 
 // Returns the motion that ends the push: less toward a nearby end of the range.
 double TestPush::motion_limit(double direction) const noexcept {
-  return std::clamp(room_toward(direction) / kRoomPerMotion, kMotionShareMin * settings_.motion_rad,
+  const double room = room_toward(direction, start_rad_[settings_.joint]);
+  return std::clamp(room / kRoomPerMotion, kMotionShareMin * settings_.motion_rad,
                     settings_.motion_rad);
 }
 
@@ -163,9 +164,10 @@ double TestPush::motion_limit(double direction) const noexcept {
 void TestPush::choose_direction() noexcept {
   sign_ = finished_ % 2 == 0 ? 1.0 : -1.0;
   const double direction = std::copysign(1.0, settings_.level) * sign_ * way_;
-  const double room = room_toward(direction);
+  const double start = start_rad_[settings_.joint];
+  const double room = room_toward(direction, start);
   const bool is_near = room < kRoomPerMotion * settings_.motion_rad;
-  if (is_near && room < room_toward(-direction)) sign_ = -sign_;
+  if (is_near && room < room_toward(-direction, start)) sign_ = -sign_;
 }
 
 bool TestPush::is_resting(const ScenarioInput& now) const noexcept {
@@ -174,14 +176,26 @@ bool TestPush::is_resting(const ScenarioInput& now) const noexcept {
            kRestingShare * settings_.motion_rad);
 }
 
-// An angle that is NaN counts as motion.
+// Gravity or another joint may move the joint on after a push.
+bool TestPush::is_drifting_to_an_end(const ScenarioInput& now) const noexcept {
+  const JointState& joint = now.joint[settings_.joint];
+  return is_way_known_ && !is_resting(now) &&
+         room_toward(joint.speed_rad_per_s, joint.angle_rad) <
+             kDriftRoomPerMotion * settings_.motion_rad;
+}
+
+// An angle that is NaN counts as motion. A joint that is returned must move back.
 bool TestPush::has_moved(const ScenarioInput& now) const noexcept {
+  const auto moved = [&](std::size_t j) { return now.joint[j].angle_rad - start_rad_[j]; };
+  if (returns_) {
+    const double way = std::copysign(1.0, settings_.level) * sign_ * way_;
+    return !(way * moved(settings_.joint) < settings_.motion_rad);
+  }
   const std::size_t count = std::min({settings_.joint_count, now.joint.size(), kJointsMax});
   for (std::size_t j = 0; j < count; ++j) {
     const double other = is_sliding(j) ? settings_.other_motion_m : settings_.other_motion_rad;
-    const double moved = now.joint[j].angle_rad - start_rad_[j];
-    const double limit = j == settings_.joint ? motion_limit(moved) : other;
-    if (!(std::abs(moved) < limit)) return true;
+    const double limit = j == settings_.joint ? motion_limit(moved(j)) : other;
+    if (!(std::abs(moved(j)) < limit)) return true;
   }
   return false;
 }
@@ -196,6 +210,23 @@ bool TestPush::has_stopped(const ScenarioInput& now) noexcept {
     farthest_s_ = now.time_s;
   }
   return !(now.time_s - farthest_s_ < kWithoutCount_s);
+}
+
+// Begins the next push when the joint rests, and at once if it drifts to an end of its range.
+// Pushes that return the joint are not counted.
+void TestPush::end_rest(const ScenarioInput& now, double passed_s) noexcept {
+  const bool drifts = is_drifting_to_an_end(now);
+  const int finished = finished_ + (returns_ ? 0 : 1);
+  const bool is_over = finished >= settings_.count;
+  const bool must_return = drifts && !is_over && return_count_ < settings_.count;
+  const bool is_moving = !is_over && !is_resting(now);
+  const bool waits =
+      passed_s < settings_.rest_s || (is_moving && passed_s < kRestFactorMax * settings_.rest_s);
+  if (waits && !must_return && !(drifts && is_over)) return;
+  finished_ = finished;
+  returns_ = must_return;
+  if (must_return) ++return_count_;
+  enter(is_over ? TestPushStage::kOver : TestPushStage::kBegin, now.time_s);
 }
 
 double TestPush::compute_command(const ScenarioInput& now) noexcept {
@@ -219,8 +250,9 @@ double TestPush::compute_command(const ScenarioInput& now) noexcept {
       pushed_s_ = passed_s;
       const double motion = now.joint[settings_.joint].angle_rad - start_rad_[settings_.joint];
       direction_ = motion > 0.0 ? 1.0 : motion < 0.0 ? -1.0 : 0.0;
-      if (std::abs(motion) >= kMotionShareMin * settings_.motion_rad) {
+      if (!returns_ && std::abs(motion) >= kMotionShareMin * settings_.motion_rad) {
         way_ = direction_ * std::copysign(1.0, pushed_command_);
+        is_way_known_ = true;
       }
       farthest_s_ = now.time_s;
       enter(direction_ != 0.0 ? TestPushStage::kBrake : TestPushStage::kRest, now.time_s);
@@ -231,13 +263,7 @@ double TestPush::compute_command(const ScenarioInput& now) noexcept {
       enter(TestPushStage::kRest, now.time_s);
       return 0.0;
     case TestPushStage::kRest:
-      if (passed_s < settings_.rest_s) return 0.0;
-      if (finished_ + 1 < settings_.count && !is_resting(now) &&
-          passed_s < kRestFactorMax * settings_.rest_s) {
-        return 0.0;
-      }
-      enter(++finished_ < settings_.count ? TestPushStage::kBegin : TestPushStage::kOver,
-            now.time_s);
+      end_rest(now, passed_s);
       return 0.0;
   }
   return 0.0;

@@ -125,7 +125,8 @@ class Release {
 /// Settings of test pushes, the first test of an unknown motor. A test push applies a command until
 /// a joint has moved a little. The opposite command then brakes that joint until it stops, for at
 /// most as long as the first command. Further pushes follow in alternating directions, or away from
-/// a nearby end of the joint's range, each from rest if the joint comes to rest soon enough.
+/// a nearby end of the joint's range, each from rest if the joint comes to rest soon enough. If the
+/// joint drifts toward an end of its range, the next push begins at once and returns the joint.
 struct TestPushSettings {
   std::size_t joint = 0;  // joint of the motor
   std::size_t joint_count = 1;
@@ -160,11 +161,13 @@ class TestPush {
   bool is_sliding(std::size_t joint) const noexcept {
     return joint < settings_.slides.size() && settings_.slides[joint];
   }
-  double room_toward(double direction) const noexcept;
+  double room_toward(double direction, double from_rad) const noexcept;
   double motion_limit(double direction) const noexcept;
   void choose_direction() noexcept;
   bool has_moved(const ScenarioInput& now) const noexcept;
   bool is_resting(const ScenarioInput& now) const noexcept;
+  bool is_drifting_to_an_end(const ScenarioInput& now) const noexcept;
+  void end_rest(const ScenarioInput& now, double passed_s) noexcept;
   bool has_stopped(const ScenarioInput& now) noexcept;
   void enter(TestPushStage stage, double time_s) noexcept;
 
@@ -176,6 +179,9 @@ class TestPush {
   double pushed_command_ = 0.0;  // when the push ended
   double sign_ = 1.0;            // of the push's command, relative to the level
   double way_ = 1.0;             // sign of the joint's motion under a positive command
+  bool is_way_known_ = false;    // from a push that began at rest
+  bool returns_ = false;         // the push returns a joint that drifts to an end of its range
+  int return_count_ = 0;         // number of such pushes, at most as many as the others
   double direction_ = 0.0;       // sign of the joint's motion in the push
   double farthest_rad_ = 0.0;    // largest motion in this direction
   double farthest_s_ = 0.0;

@@ -182,6 +182,38 @@ TEST(TestPush, WaitsForRestBeforeTheNextPush) {
   }
 }
 
+// A joint that drifts to an end of its range after a push is pushed back at once. Its drift does
+// not end this push, and says nothing about the motor's direction.
+TEST(TestPush, ReturnsAJointThatDriftsToAnEndOfItsRange) {
+  TestPushSettings twice = settings();
+  twice.count = 2;
+  twice.lowest_rad = -2.0;
+  twice.highest_rad = 2.0;
+  TestPush push(twice);
+  const auto at = [&](double time_s, double angle, double speed) {
+    Observation now;
+    now.time_s = time_s;
+    now.joint[1] = {angle, speed, true};
+    return push.compute_command(now);
+  };
+  EXPECT_EQ(at(0.0, 1.0, 0.0), 2.0);
+  EXPECT_EQ(at(0.1, 1.11, 1.0), -2.0);
+  EXPECT_EQ(at(0.21, 1.2, 1.0), 0.0) << "braked as long as it was pushed";
+  EXPECT_EQ(at(0.25, 1.79, 1.0), 0.0);
+  EXPECT_EQ(at(0.26, 1.81, 1.0), 0.0) << "less than twice the motion from the end";
+  EXPECT_EQ(at(0.27, 1.82, 1.0), -2.0);
+  EXPECT_EQ(at(0.35, 1.95, 0.5), -2.0) << "still drifts";
+  EXPECT_EQ(at(0.45, 1.71, -2.0), 2.0) << "returned";
+  EXPECT_EQ(at(0.7, 1.6, 0.0), 0.0);
+  EXPECT_EQ(at(0.81, 1.6, 0.0), 0.0);
+  EXPECT_EQ(at(0.82, 1.0, 0.0), -2.0) << "the second push, in the other direction";
+  EXPECT_EQ(at(0.9, 0.89, -1.0), 2.0);
+  EXPECT_EQ(at(0.99, 0.85, 0.0), 0.0);
+  EXPECT_EQ(push.phase(), ScenarioPhase::kRunning);
+  at(1.0, 1.9, 1.0);
+  EXPECT_EQ(push.phase(), ScenarioPhase::kFinished) << "ends while the joint drifts";
+}
+
 // Sliding joints have a limit of their own.
 TEST(TestPush, EndsWhenASlidingJointMovesFar) {
   TestPushSettings cart = settings();
