@@ -19,6 +19,11 @@ struct SideWindow {
 constexpr SideWindow kMotionWindows[] = {{3, 1}, {8, 2}};
 constexpr SideWindow kResidualWindows[] = {{8, 2}, {24, 2}};
 
+/// The same for the line between the readings on both sides.
+constexpr SideWindow kBetweenWindow = {8, 2};
+/// Smallest ratio of a deviation from this line to the mismatch of both extrapolations.
+constexpr double kMismatchMargin = 2.0;
+
 constexpr std::size_t kLongestStride = 4;  // readings, longest interval for accelerations
 constexpr double kBendMargin = 2.0;        // ratio to the largest sustained acceleration
 
@@ -29,6 +34,7 @@ class OutlierSearch {
                 double chance)
       : series_(series),
         scale_(scale),
+        kind_(kind),
         bound_(normal_quantile(chance / std::max<double>(1.0, static_cast<double>(series.size())))),
         windows_(kind == SeriesKind::kMotion ? std::span<const SideWindow>(kMotionWindows)
                                              : std::span<const SideWindow>(kResidualWindows)),
@@ -46,6 +52,7 @@ class OutlierSearch {
         for (const SideWindow& window : windows_) {
           if (off.empty()) off = judge(first, count, window);
         }
+        if (off.empty() && kind_ == SeriesKind::kMotion) off = judge_between(first, count);
         if (off.empty()) continue;
         found.insert(found.end(), off.begin(), off.end());
         first += count;
@@ -109,8 +116,44 @@ class OutlierSearch {
     return off;
   }
 
+  /// Returns `count` readings from `first` on as outliers if all of them deviate to the same side
+  /// from the line between the readings before and after them; else returns none. This finds
+  /// smaller deviations of long runs, for which extrapolations are uncertain. A motion whose speed
+  /// changes by Δv in the interval T deviates by at most T Δv / 4 from the line. Extrapolations of
+  /// both sides that do not meet show a step or a motion that is too fast for the sampling.
+  std::vector<Outlier> judge_between(std::size_t first, std::size_t count) const {
+    const auto [size, degree] = kBetweenWindow;
+    const std::size_t behind = first + count;
+    if (first < size || behind + size > series_.size()) return {};
+    if (!series_.is_dense(first - size, count + 2 * size)) return {};
+    const PolynomialFit left(series_, first - size, size, degree);
+    const PolynomialFit right(series_, behind, size, degree);
+    const double begin = series_.times[first - 1], end = series_.times[behind];
+    const PolynomialPrediction before = left.at(begin), after = right.at(end);
+    const double noise = std::sqrt(std::max(
+        {std::pow(scale_.noise(first), 2), left.residual_variance(), right.residual_variance()}));
+    const double gain = std::hypot(1.0, before.noise_gain, after.noise_gain);
+    const double counting = 0.5 * scale_.quantum() * (1.0 + std::max(before.sum, after.sum));
+    const double middle = 0.5 * (begin + end);
+    const double mismatch = std::abs(right.value(middle) - left.value(middle));
+    const double bent = 0.25 * (end - begin) * std::abs(right.slope(end) - left.slope(begin));
+    const double allowed = std::max(std::max(bound_ * noise * gain, counting) + kBendMargin * bent,
+                                    kMismatchMargin * mismatch);
+    std::vector<Outlier> off;
+    for (std::size_t k = first; k < behind; ++k) {
+      const double part = (series_.times[k] - begin) / (end - begin);
+      const double line = before.value + part * (after.value - before.value);
+      const double deviation = series_.values[k] - line;
+      if (!(std::abs(deviation) > allowed)) return {};
+      if (!off.empty() && deviation * off.front().size < 0.0) return {};
+      off.push_back({k, deviation});
+    }
+    return off;
+  }
+
   const ReadingSeries& series_;
   const NoiseScale& scale_;
+  SeriesKind kind_;
   double bound_;
   std::span<const SideWindow> windows_;
   double bend_;
@@ -124,6 +167,10 @@ struct StepWindow {
 /// Windows to find steps, short for a motion because it bends; residuals are nearly straight.
 constexpr StepWindow kMotionSteps[] = {{4, 1, 4}, {12, 2, 8}};
 constexpr StepWindow kResidualSteps[] = {{4, 1, 1}, {12, 2, 6}, {36, 2, 18}, {108, 2, 54}};
+
+/// Readings on each side of a possible run of outliers at a step. In windows that are much longer
+/// than such a run, the run is no step.
+constexpr SideWindow kLastingWindow = {8, 2};
 
 /// Acceleration of tabletop rigs under gravity and motors [rad/s²]. It is allowed even if a
 /// recording has no sustained acceleration that large.
@@ -247,7 +294,28 @@ class StepSearch {
       return std::nullopt;
     }
     candidate.step.size = 0.5 * (sizes[0] + sizes[1]);
+    if (m <= kMotionSteps[1].count && !is_lasting(candidate.step)) return std::nullopt;
     return candidate;
+  }
+
+  /// Returns whether the readings stay displaced: those beyond a possible run of outliers, after or
+  /// before the step, are displaced by an amount closer to its size than to zero.
+  bool is_lasting(const ReadingStep& step) const {
+    const std::size_t k = step.position;
+    return is_displaced(k, k + kOutliersInARow, step.size) &&
+           (k < kOutliersInARow || is_displaced(k - kOutliersInARow, k, step.size));
+  }
+
+  /// Compares the readings before `behind` and from `from` on, halfway between them. Returns true
+  /// if there are too few readings.
+  bool is_displaced(std::size_t behind, std::size_t from, double size) const {
+    const auto [count, degree] = kLastingWindow;
+    if (behind < count || from + count > series_.size()) return true;
+    if (!series_.is_dense(behind - count, from - behind + 2 * count)) return true;
+    const double time = 0.5 * (series_.times[behind - 1] + series_.times[from]);
+    const double displacement = PolynomialFit(series_, from, count, degree).value(time) -
+                                PolynomialFit(series_, behind - count, count, degree).value(time);
+    return std::abs(displacement - size) < std::abs(displacement);
   }
 
   const ReadingSeries& series_;

@@ -83,6 +83,28 @@ TEST(Outliers, AreFoundAtLowRates) {
   EXPECT_EQ(found[0].first, 700);
 }
 
+// Four or five readings in a row that deviate by little are found, although extrapolations over
+// five readings are uncertain.
+TEST(Outliers, OfLongRunsMayBeSmall) {
+  MadeUpMotion motion;
+  motion.push = 0.0;
+  const Eigen::VectorXd read = as_read(motion.angles(200.0, 1600, 4), 2e-3, 0.0, 4);
+  EXPECT_TRUE(outliers_of(read, 200.0).empty());
+  for (const int count : {4, 5}) {
+    for (const double size : {0.06, -0.06}) {
+      SCOPED_TRACE(testing::Message() << count << " by " << size);
+      Eigen::VectorXd readings = read;
+      std::set<int> put, found;
+      for (int first = 60; first < 1500; first += 173) {
+        readings.segment(first, count).array() += size;
+        for (int k = 0; k < count; ++k) put.insert(first + k);
+      }
+      for (const auto& outlier : outliers_of(readings, 200.0)) found.insert(outlier.first);
+      EXPECT_EQ(found, put);
+    }
+  }
+}
+
 // Many runs of false readings, as bus errors make them, do not hide each other at any rate. Without
 // them no step is left, which would be an encoder slip.
 TEST(Outliers, OfManyRunsAreAllFound) {

@@ -73,6 +73,33 @@ TEST(ReadingSteps, AreFoundWithTheirTimeAndSize) {
   }
 }
 
+// Readings that return to the motion after at most five rows are outliers, whether they repeat one
+// value or are displaced by one amount. The same displacement for good is a step.
+TEST(ReadingSteps, StayDisplaced) {
+  constexpr double kSlowRate = 200.0;
+  MadeUpMotion swing;
+  swing.push = 0.0;
+  const Eigen::VectorXd motion = as_read(swing.angles(kSlowRate, 1600, 5), 5e-4, 0.0, 5);
+  for (int first = 100; first < 1500; first += 87) {
+    for (const double size : {0.06, -0.06, 0.3}) {
+      for (const int count : {1, 2, 3, 4, 5}) {
+        for (const bool repeats : {false, true}) {
+          SCOPED_TRACE(testing::Message() << first << ": " << count << " by " << size);
+          Eigen::VectorXd readings = motion;
+          readings.segment(first, count).array() += size;
+          if (repeats) readings.segment(first, count).setConstant(readings[first]);
+          const Look look(readings, kSlowRate, SeriesKind::kMotion, 0.0);
+          EXPECT_TRUE(look.steps.empty()) << look.row(0) << ": " << look.steps[0].size;
+        }
+      }
+      Eigen::VectorXd readings = motion;
+      readings.tail(1600 - first).array() += size;
+      if (size < 0.2) continue;  // the acceleration explains smaller steps
+      EXPECT_EQ(Look(readings, kSlowRate, SeriesKind::kMotion, 0.0).steps.size(), 1U) << first;
+    }
+  }
+}
+
 // Residuals of a model are noise, in which a long window finds a step of three standard deviations,
 // and none if there is none.
 TEST(ReadingSteps, AreFoundInResiduals) {
