@@ -217,6 +217,32 @@ TEST(InfeasiblePlan, IsExplained) {
   EXPECT_EQ(refused(2.0), "");
 }
 
+// Narrow limits permit no run while the parameters are uncertain. The refusal names the limits and
+// the options of the caller, and does not claim that no command identifies the target.
+TEST(InfeasiblePlan, NamesTheOptionsOfTheCaller) {
+  service::DesignInput today = service::load_design_input(
+      test_support::source_folder() + "/configs/rig-furuta.textproto", "");
+  today.rig.encoders[0].limits = {-4e-3, 4e-3, 0.05};
+  today.rig.encoders[1].limits = {-4e-3, 4e-3, 0.05};
+  const auto targets = service::parse_target_precisions("--until", {"B.J_zz:2%"},
+                                                        today.rig.mechanism, today.rig.mechanism);
+  std::string text;
+  try {
+    (void)design_experiment(today,
+                            {.targets = targets,
+                             .duration = 2.0,
+                             .kind = service::CommandKind::kPulses,
+                             .threads = 2,
+                             .target_option = "--until",
+                             .result_option = "--parameters"},
+                            "plan.textproto");
+  } catch (const service::UncertainExperiment& reason) {
+    text = reason.what();
+  }
+  expect_parts(text, {"limits", "add --parameters RESULT.json"});
+  test_support::expect_absent(text, {"no command of motor", "--after"});
+}
+
 // The value of an estimate at its bound is no measure of its size: a percentage refers to the rig
 // file's value, and the parameter is no default target.
 TEST(TargetPrecision, AtABoundRefersToTheRigFile) {
