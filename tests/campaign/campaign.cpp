@@ -8,10 +8,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -84,6 +87,18 @@ void report_memory(const ServiceUnderTest& service, double mb_max, Ledger& ledge
   }
 }
 
+// Keeps the report and the logs of the service in the working folder: a failure that depends on the
+// moment need not recur with the same seed.
+void keep_report(const ServiceUnderTest& service, const Ledger& ledger, std::uint64_t seed,
+                 std::ostream& out) {
+  const std::string folder =
+      "service_campaign-" + std::to_string(seed) + "-" + std::to_string(std::time(nullptr));
+  service.keep_logs(folder);
+  std::ofstream report(folder + "/report.txt");
+  ledger.print(report);
+  out << "report and logs: " << std::filesystem::absolute(folder).string() << std::endl;
+}
+
 // Prints a report. @return true if nothing failed
 bool run_campaign(const CampaignOptions& options, std::ostream& out) {
   out << "seed " << options.seed << ", " << options.duration_s << " s, " << options.real_rigs
@@ -153,6 +168,7 @@ bool run_campaign(const CampaignOptions& options, std::ostream& out) {
   report_memory(service, options.memory_mb_max, ledger, out);
   const std::chrono::duration<double> took = Clock::now() - start;
   ledger.print(out);
+  if (!ledger.clean()) keep_report(service, ledger, options.seed, out);
   out << "took " << took.count() << " s, seed " << options.seed << ": "
       << (ledger.clean() ? "nothing lost, nothing twice, nothing altered" : "FAILED") << std::endl;
   return ledger.clean();

@@ -57,6 +57,7 @@ void Ledger::print(std::ostream& out) const {
     out << std::setw(12) << std::setprecision(0) << figure << "  at most: " << what << '\n';
   }
   out << std::setw(12) << failures_.size() << "  failures\n";
+  for (const std::string& failure : failures_) out << "FAILURE: " << failure << '\n';
 }
 
 }  // namespace campaign

@@ -220,6 +220,15 @@ void ServiceUnderTest::stop() {
   }
 }
 
+void ServiceUnderTest::keep_logs(const std::string& to) const {
+  fs::create_directories(to);
+  for (int k = 1; k <= start_count_; ++k) {
+    const std::string name = "/service-" + std::to_string(k) + ".log";
+    std::error_code ignored;  // a life that did not begin has no log
+    fs::copy_file(folder_ + name, to + name, fs::copy_options::overwrite_existing, ignored);
+  }
+}
+
 // Checks the log of one life of the service.
 void ServiceUnderTest::look_at_log(const std::string& text) {
   for (const char* sign : {"Sanitizer", "runtime error", "terminate called", "Assertion"}) {

@@ -59,6 +59,9 @@ class ServiceUnderTest {
   /// and without a recording written repeatedly in any of its lives.
   void stop();
 
+  /// Copies the log of each life of the service to a folder.
+  void keep_logs(const std::string& to) const;
+
   std::uint16_t port() const { return port_; }
   const std::string& socket_path() const { return socket_path_; }
   std::string data_folder() const { return folder_ + "/data"; }
