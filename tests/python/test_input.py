@@ -27,6 +27,10 @@ def test_recordings(frame, csv, tmp_path):
     refused("no recording", recordings=[])
     refused("missing.csv", recordings=tmp_path / "missing.csv")
     refused("recording 1 is a int", recordings=[3])
+    for function in (rigcal.calibrate, rigcal.crossvalidate, rigcal.validate, rigcal.check,
+                     rigcal.load_recording):
+        with pytest.raises(rigcal.InputError, match="recording 1 is a NoneType; give a path"):
+            function(None, RIG)
     refused("given twice", recordings=[frame, frame])
     refused("given twice", recordings=[csv, str(csv)])
     refused("run of scenario", f'"{angle}"', "recording { }", recordings=frame[[time]])

@@ -147,24 +147,33 @@ def set_options(request: Any, options: Mapping[str, Any]) -> None:
             request.set_option(name, seconds(value, name) if duration else value)
 
 
-def make_request(recordings: Optional[RecordingsLike], rig: RigLike, *,
+def make_model_request(rig: RigLike, *, parameters: ParametersLike = None, free: Names = (),
+                       fix: Values = (), start: Values = (), hold_out: Names = ()) -> Any:
+    """Returns a request that contains a rig with changed parameters, but no recordings."""
+    described = as_rig(rig)
+    request = _rigcal.Request(described.path, described.text)
+    values = set_parameters(request, parameters)
+    request.set_edits(values + assignments(start, "start"), list_names(free, "free"),
+                      assignments(fix, "fix"), list_names(hold_out, "hold_out"))
+    return request
+
+
+def make_request(recordings: RecordingsLike, rig: RigLike, *,
                  parameters: ParametersLike = None, free: Names = (), fix: Values = (),
                  start: Values = (), hold_out: Names = (), from_: Optional[float] = None,
                  to: Optional[float] = None, segments: Any = None,
                  time_limit: Optional[float] = None, **options: Any) -> Any:
     """Returns the request for a calibration, including recordings in memory."""
     described = as_rig(rig)
-    request = _rigcal.Request(described.path, described.text)
-    values = set_parameters(request, parameters)
-    request.set_edits(values + assignments(start, "start"), list_names(free, "free"),
-                      assignments(fix, "fix"), list_names(hold_out, "hold_out"))
+    request = make_model_request(described, parameters=parameters, free=free, fix=fix, start=start,
+                                 hold_out=hold_out)
     set_options(request, options)
     if time_limit is not None:
         request.set_time_limit(positive(time_limit, "time_limit", " [s]"))
     begin, end = time_window(from_, to)
     used = list_segments(segments)
     taken: set[str] = set()
-    for index, recording in enumerate([] if recordings is None else list_recordings(recordings)):
+    for index, recording in enumerate(list_recordings(recordings)):
         name = name_of(recording, index)
         columns = columns_of(recording, name, described)
         if columns and name in taken:

@@ -102,9 +102,9 @@ class Rig(Displayed):
         Raises:
             InputError: for an unknown name, or a value out of bounds.
         """
-        from rigcal._request import make_request
+        from rigcal._request import make_model_request
 
-        request = make_request(None, self, parameters=parameters, start=start)
+        request = make_model_request(self, parameters=parameters, start=start)
         return Rig(_rigcal.rig_text_with_values(request), self.path)
 
     def assemble(self, q: Any = None) -> NDArray[np.float64]:

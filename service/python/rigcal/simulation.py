@@ -9,7 +9,7 @@ from typing import Union
 import pandas as pd
 
 from rigcal import _rigcal
-from rigcal._request import ParametersLike, Values, make_request, positive
+from rigcal._request import ParametersLike, Values, make_model_request, positive
 from rigcal.errors import InputError, format_argument
 from rigcal.rig import RigLike, read_text
 
@@ -42,7 +42,7 @@ def simulate(rig: RigLike, scenario: Union[str, os.PathLike[str]], *,
                          "text")
     else:
         name, text = os.fspath(scenario), read_text(scenario, "a scenario file")
-    request = make_request(None, rig, parameters=parameters, start=start)
+    request = make_model_request(rig, parameters=parameters, start=start)
     run = _rigcal.simulate(request, name, text, positive(step, "step", " [s]"))
     frame = pd.read_csv(io.StringIO(run["csv"]), float_precision="round_trip")
     frame.attrs.update(name=f"run of {os.path.basename(name)}", notes=run["notes"], period=run["period"],
