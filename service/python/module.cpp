@@ -8,6 +8,7 @@
 #include "service/calibration/pipeline.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/python/python_input.hpp"
+#include "service/report/sections/result_table.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/table_notation.hpp"
 
@@ -58,7 +59,22 @@ void bind_numbers(py::module_& module) {
       .def_property_readonly("value", [](const TableNotation& n) { return n.value(); })
       .def_property_readonly("deviation", [](const TableNotation& n) { return n.deviation_text(); })
       .def_property_readonly("unit", &TableNotation::unit)
-      .def("number", &TableNotation::number_text, "number"_a, "digits"_a = 4);
+      .def("number", &TableNotation::number_text, "number"_a, "digits"_a = 4)
+      .def(
+          "interval",
+          [](const TableNotation& notation, double value, double standard_deviation,
+             double half_interval, double lower, double upper, bool at_bound) {
+            estimator::ParameterEstimate estimate;
+            estimate.value = value;
+            estimate.standard_deviation = standard_deviation;
+            estimate.half_interval = half_interval;
+            estimate.lower = lower;
+            estimate.upper = upper;
+            estimate.at_bound = at_bound;
+            return format_confidence_interval(estimate, notation);
+          },
+          py::kw_only(), "value"_a, "standard_deviation"_a, "half_interval"_a, "lower"_a,
+          "upper"_a, "at_bound"_a);
   module.def(
       "make_table_notations",
       [](const std::vector<double>& values, const std::vector<double>& standard_deviations,

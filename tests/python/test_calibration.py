@@ -104,11 +104,23 @@ def test_numbers_look_as_they_do_in_the_terminal(result):
     assert len(rows) == len(result.parameters)
     page = result._repr_html_()
     # All numbers of a row precede the unit, whose power of ten they have in common.
-    places = [page.index(f"<th>{name}</th>") for name in ("value", "± sd", "initial", "unit")]
+    places = [page.index(f"<th>{name}</th>")
+              for name in ("parameter", "value", "± sd", "95 % interval", "initial", "unit")]
     assert places == sorted(places)
-    for name, (_, value, deviation, *_) in rows.items():
-        for number in (value, deviation):
-            assert f"<td>{number}</td>" in page, (name, number)
+    for name, (_, value, deviation, lower, _, upper, *_) in rows.items():
+        for text in (value, deviation, f"{lower} … {upper}"):
+            assert f"<td>{text}</td>" in page, (name, text)
+
+
+# A notebook that shows only the verdict of a rejected model hides what to do.
+def test_page_contains_findings_and_advice(result):
+    finding = {"kind": "slip", "severity": "warning", "what": "encoder <1> slips",
+               "advice": "fasten it"}
+    bound = {**result.document["parameters"][0], "atBound": True, "lower": 0, "value": 0}
+    page = rigcal.Result({**result.document, "findings": [finding],
+                          "parameters": [bound, *result.document["parameters"][1:]]})._repr_html_()
+    assert "<b>warning</b>: encoder &lt;1&gt; slips<br>to do: fasten it" in page
+    assert "<td>at lower bound 0</td>" in page
 
 
 def test_truth_lies_in_the_intervals(result):

@@ -370,17 +370,31 @@ class Result(ResultBase):
                 f"verdict '{self.verdict.kind}')")
 
     def _repr_html_(self) -> str:
-        found = self.parameters
-        cells = [(each.value, each.deviation, each.number(initial), each.unit)
-                 for each, initial in zip(
-                     _rigcal.make_table_notations(found["value"].tolist(),
-                                                  found["standard_deviation"].tolist(),
-                                                  found["unit"].tolist()), found["initial"])]
-        shown = pd.DataFrame(cells, found.index, ["value", "± sd", "initial", "unit"])
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         return (f"<p><b>{html.escape(self.verdict.sentence)}</b></p>"
-                f"{shown.to_html()}"
+                + self._table_shown().to_html() + _list_as_html(self.findings)
                 + (f"<details><summary>Notes</summary><ul>{notes}</ul></details>" if notes else ""))
+
+    def _table_shown(self) -> pd.DataFrame:
+        """Returns the estimates in the notation of `table()`, for people."""
+        found = self.parameters
+        notations = _rigcal.make_table_notations(
+            found["value"].tolist(), found["standard_deviation"].tolist(), found["unit"].tolist())
+        of_interval = ["value", "standard_deviation", "half_interval", "lower", "upper", "at_bound"]
+        cells = [(each.value, each.deviation, each.interval(**row), each.number(initial), each.unit)
+                 for each, row, initial in zip(
+                     notations, found[of_interval].to_dict("records"), found["initial"])]
+        shown = pd.DataFrame(cells, found.index.rename(None),
+                             ["value", "± sd", "95 % interval", "initial", "unit"])
+        return shown.rename_axis(columns="parameter")
+
+
+def _list_as_html(findings: Sequence[Finding]) -> str:
+    """Returns a list of findings with their advice, in HTML; empty without findings."""
+    items = [f"<li><b>{html.escape(each.severity)}</b>: {html.escape(each.what)}"
+             + (f"<br>to do: {html.escape(each.advice)}" if each.advice else "") + "</li>"
+             for each in findings]
+    return f"<p>Findings</p><ul>{''.join(items)}</ul>" if items else ""
 
 
 class CrossValidation(ResultBase):
