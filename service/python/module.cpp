@@ -88,12 +88,26 @@ void bind_numbers(py::module_& module) {
       "values"_a, "standard_deviations"_a, "units"_a);
 }
 
+constexpr int kFirstForNumpy2 = 0x020C0000;  // version of pybind11
+
+/// Refuses a NumPy that pybind11 cannot use: before 2.12, it crashes with arrays of NumPy 2.
+void check_numpy() {
+  const auto version = py::cast<std::string>(py::module_::import("numpy").attr("__version__"));
+  if (PYBIND11_VERSION_HEX >= kFirstForNumpy2 || version.starts_with("1.")) return;
+  throw py::import_error("rigcal was built with a pybind11 before 2.12, which crashes with NumPy " +
+                         version +
+                         "; install \"numpy<2\", or build rigcal with pip, which downloads a "
+                         "recent pybind11");
+}
+
 }  // namespace
 }  // namespace service
 
 PYBIND11_MODULE(_rigcal, module) {
   module.doc() = "The calibration service's own pipeline; use it through the package rigcal.";
   module.attr("__version__") = RIGCAL_VERSION;
+  module.attr("supports_numpy_2") = PYBIND11_VERSION_HEX >= service::kFirstForNumpy2;
+  service::check_numpy();
   pybind11::register_exception_translator(&service::translate);
   service::bind_numbers(module);
   service::bind_input_types(module);

@@ -2,6 +2,8 @@
 
 import inspect
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -331,3 +333,13 @@ def test_parquet_of_lerobot(frame, tmp_path, monkeypatch, stored):
     assert np.allclose(recording.segments[0].readings, original, atol=1e-6)
     refused(f"column '{angle}' contains arrays", "vstack",
             recordings=episodes.rename(columns={"timestamp": time, "observation.state": angle}))
+
+
+# pybind11 before 2.12 crashes with arrays of NumPy 2, so the package must refuse it at import.
+def test_numpy_2_is_refused_if_it_would_crash():
+    code = "import numpy; numpy.__version__ = '2.1.0'; import rigcal"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    if _rigcal.supports_numpy_2:
+        assert done.returncode == 0, done.stderr
+    else:
+        assert "crashes with NumPy 2.1.0; install \"numpy<2\"" in done.stderr

@@ -5,6 +5,7 @@ import numpy as np
 _Array = np.ndarray[Any, np.dtype[np.float64]]
 
 __version__: str
+supports_numpy_2: bool
 
 class TableNotation:
     @property
