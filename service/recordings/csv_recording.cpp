@@ -98,16 +98,24 @@ void prescribe_motions(const RecordingFormat& format, estimator::Segment& segmen
   }
 }
 
+/// Throws InputError with all requested columns that a table lacks, if it lacks any.
+void require_columns(const std::string& name, const std::vector<NamedColumn>& columns,
+                     const std::vector<proto::ColumnRequest>& requests) {
+  const std::string missing =
+      proto::describe_missing_columns(requests, [&](const std::string& wanted) {
+        return std::ranges::count(columns, wanted, &NamedColumn::name) > 0;
+      });
+  if (missing.empty()) return;
+  throw proto::InputError(name + ": " + missing + "; the columns are " +
+                          join_quoted_names(columns, "none") +
+                          ". Correct recording { } in the rig file");
+}
+
+/// Returns the index of an existing column.
 int find_column(const std::string& name, const std::vector<NamedColumn>& columns,
                 const std::string& wanted) {
-  const auto is_wanted = [&](const NamedColumn& column) { return column.name == wanted; };
-  const auto found = std::ranges::find_if(columns, is_wanted);
-  if (found == columns.end()) {
-    throw proto::InputError(name + ": no column \"" + wanted + "\"; the columns are " +
-                            join_quoted_names(columns, "none") +
-                            ". Correct the name in the rig file's recording { }");
-  }
-  if (std::count_if(found, columns.end(), is_wanted) > 1) {
+  const auto found = std::ranges::find(columns, wanted, &NamedColumn::name);
+  if (std::ranges::count(found, columns.end(), wanted, &NamedColumn::name) > 1) {
     throw proto::InputError(name + ": two columns are called \"" + wanted + "\". Rename one");
   }
   return static_cast<int>(found - columns.begin());
@@ -277,6 +285,7 @@ ImportedRecording import_columns_in_memory(const std::string& name,
   table.path = name;
   for (const NamedColumn& column : columns) table.header.push_back(column.name);
   const std::vector<proto::ColumnRequest> requests = make_column_requests(format);
+  require_columns(name, columns, requests);
   for (const proto::ColumnRequest& request : requests) {
     const int field = find_column(name, columns, request.name);
     table.fields.push_back(field);

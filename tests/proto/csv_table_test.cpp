@@ -93,8 +93,10 @@ TEST(CsvTable, RefusesWithPlaceCauseAndRemedy) {
   expect_parts(refusal_of("\n\n"), {"f.csv", "empty"});
   expect_parts(refusal_of("t,x\n"), {"f.csv", "no rows"});
   expect_parts(refusal_of("0,1\n1,2\n"),
-               {"f.csv:1: no column \"t\"", "no header line", "\"1\", \"2\"", "columns"});
+               {"f.csv:1: no columns \"t\", \"x\"", "no header line", "\"1\", \"2\"", "columns"});
   expect_parts(refusal_of("t,y\n0,1\n"), {"f.csv:1", "no column \"x\"", "\"t\", \"y\""});
+  expect_parts(refusal_of("s,y\n0,1\n"),
+               {"f.csv:1: no columns \"t\", \"x\"; the file has \"s\", \"y\"; correct recording"});
   expect_parts(refusal_of("t,x,x\n0,1,1\n"), {"f.csv:1", "two columns"});
   expect_parts(refusal_of("t,x\n0,1\n1,nan\n2,3\n"), {"f.csv:3:2", "\"x\"", "\"nan\"", "remove"});
   expect_parts(refusal_of("t,x\n0,\n"), {"f.csv:2:2", "an empty cell"});

@@ -87,23 +87,31 @@ std::string describe_equal_names(const std::string& where, const std::string& na
   return where + ": two columns have the name \"" + name + "\"; rename one";
 }
 
-/// Returns the index of a column, or of the whole seconds of a time stamp in two columns.
-int find_field(const std::string& path, const TableLayout& layout, const std::string& name) {
-  const auto stamp = std::ranges::find(layout.stamps, name, &TimeStampColumn::name);
-  if (stamp != layout.stamps.end()) return stamp->seconds;
-  const auto begin = layout.names.begin();
-  const auto found = std::find(begin, layout.names.end(), name);
-  const std::string where = path + ":" + std::to_string(layout.header_line);
-  if (found == layout.names.end()) {
-    throw InputError(where + ": no column \"" + name + "\"; " +
+/// Throws InputError with all requested columns that the table lacks, if it lacks any.
+void require_columns(const std::string& where, const TableLayout& layout,
+                     const std::vector<ColumnRequest>& requests) {
+  const std::string missing = describe_missing_columns(requests, [&](const std::string& name) {
+    return std::ranges::count(layout.stamps, name, &TimeStampColumn::name) > 0 ||
+           std::ranges::count(layout.names, name) > 0;
+  });
+  if (!missing.empty()) {
+    throw InputError(where + ": " + missing + "; " +
                      (layout.has_header
                           ? "the file has " + quoted_list(layout.names) +
-                                "; correct the name in the rig file's recording { }"
+                                "; correct recording { } in the rig file"
                           : "the file has no header line, its columns are " +
                                 quoted_list(layout.names) +
                                 (layout.mismatch.empty() ? "" : " (" + layout.mismatch + ")") +
                                 "; name them in the rig file's recording { columns: ... }"));
   }
+}
+
+/// Returns the index of an existing column, or of the whole seconds of a time stamp in two columns.
+int find_field(const std::string& where, const TableLayout& layout, const std::string& name) {
+  const auto stamp = std::ranges::find(layout.stamps, name, &TimeStampColumn::name);
+  if (stamp != layout.stamps.end()) return stamp->seconds;
+  const auto begin = layout.names.begin();
+  const auto found = std::find(begin, layout.names.end(), name);
   if (std::find(found + 1, layout.names.end(), name) != layout.names.end()) {
     throw InputError(describe_equal_names(where, name));
   }
@@ -341,6 +349,17 @@ std::string CsvTable::where(int row, int request) const {
          std::to_string(fields[static_cast<std::size_t>(request)] + 1);
 }
 
+std::string describe_missing_columns(const std::vector<ColumnRequest>& requests,
+                                     const std::function<bool(const std::string&)>& has_column) {
+  std::vector<std::string> missing;
+  for (const ColumnRequest& request : requests) {
+    if (has_column(request.name) || std::ranges::count(missing, request.name) > 0) continue;
+    missing.push_back(request.name);
+  }
+  if (missing.empty()) return "";
+  return (missing.size() == 1 ? "no column " : "no columns ") + quoted_list(missing);
+}
+
 CsvHeader parse_csv_header(const std::string& path, std::string_view text,
                            const std::vector<std::string>& names) {
   const TableLayout layout = LaidOutText(path, text, names).layout;
@@ -355,8 +374,10 @@ CsvTable read_csv(const std::string& path, std::string_view text,
                   const std::vector<std::string>& names) {
   const LaidOutText source(path, text, names);
   CsvTable table = make_table(path, source.layout);
+  const std::string where = path + ":" + std::to_string(source.layout.header_line);
+  require_columns(where, source.layout, requests);
   for (const ColumnRequest& request : requests) {
-    table.fields.push_back(find_field(path, source.layout, request.name));
+    table.fields.push_back(find_field(where, source.layout, request.name));
     const auto& stamps = source.layout.stamps;
     const auto stamp = std::ranges::find(stamps, request.name, &TimeStampColumn::name);
     table.nanoseconds.push_back(stamp == stamps.end() ? -1 : stamp->nanoseconds);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -106,6 +107,11 @@ CsvTable read_csv(const std::string& path, std::string_view text,
 /// @throws InputError for a file without rows
 CsvColumns read_csv_columns(const std::string& path, std::string_view text,
                             const std::vector<std::string>& names = {});
+
+/// Lists the requested columns that a table lacks: `no column "t"` or `no columns "t", "x"`; empty
+/// if the table has all of them.
+std::string describe_missing_columns(const std::vector<ColumnRequest>& requests,
+                                     const std::function<bool(const std::string&)>& has_column);
 
 /// Throws InputError for the first fault of a table, if it has one.
 void require_no_fault(const CsvTable& table);

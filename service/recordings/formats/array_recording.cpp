@@ -73,7 +73,7 @@ std::string describe_omissions(const ArrayFile& file) {
   throw proto::InputError(file.path() + ": no array \"" + name +
                           "\", or several in groups; the file has " + describe_arrays(file) +
                           (omissions.empty() ? "" : "; " + omissions) +
-                          "; correct the name in the rig file's recording { }");
+                          "; correct recording { } in the rig file");
 }
 
 /// Reads signals of a file; each array is read once.
