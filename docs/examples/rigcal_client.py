@@ -8,12 +8,15 @@ recording to the service, calibrates with this recording, and prints the estimat
     PYTHONPATH=OUT docs/examples/rigcal_client.py HOST:PORT RIG.textproto RECORDING.csv \\
         --joint pivot --time t_s --angle theta1_rad
 
+A service on another computer requires TLS: add --tls-cert, --tls-key and --tls-ca.
+
 The columns contain times [s] and angles [rad]. docs/protocol.md describes the messages.
 """
 
 import argparse
 import csv
 import socket
+import ssl
 import struct
 import sys
 import uuid
@@ -26,11 +29,17 @@ class ServiceFault(Exception):
 
 
 class Connection:
-    """TCP connection for messages, each after its length as a 32-bit little-endian number."""
+    """TCP connection for messages, each after its length as a 32-bit little-endian number.
 
-    def __init__(self, address):
+    With an ssl.SSLContext, the connection uses TLS.
+    """
+
+    def __init__(self, address, tls=None):
         host, port = address.rsplit(":", 1)
         self._socket = socket.create_connection((host, int(port)), timeout=60)
+        self._tls = tls
+        if tls:
+            self._socket = tls.wrap_socket(self._socket, server_hostname=host)
 
     def send(self, request):
         payload = request.SerializeToString()
@@ -54,15 +63,17 @@ class Connection:
         while len(data) < size:
             part = self._socket.recv(size - len(data))
             if not part:
-                raise ConnectionError("the service closed the connection")
+                raise ConnectionError("the service closed the connection" + (
+                    "" if self._tls else "; if it requires TLS, give --tls-cert, --tls-key and "
+                    "--tls-ca"))
             data += part
         return data
 
 
-def stream_session(address, session_id, joint, times, angles):
+def stream_session(address, tls, session_id, joint, times, angles):
     """Sends samples to the service as a session, and closes the session after the service has
     stored all samples on disk."""
-    connection = Connection(address)
+    connection = Connection(address, tls)
     request = service_pb2.ServiceRequest()
     request.open_session.protocol_version = 1
     request.open_session.session_id = session_id
@@ -93,9 +104,9 @@ def stream_session(address, session_id, joint, times, angles):
     connection.call(request)
 
 
-def calibrate(address, job_id, session_id, rig_path):
+def calibrate(address, tls, job_id, session_id, rig_path):
     """Submits a calibration job, prints its progress, and returns its result."""
-    connection = Connection(address)
+    connection = Connection(address, tls)
     request = service_pb2.ServiceRequest()
     request.hello.protocol_version = 2
     request.hello.client = "rigcal_client.py"
@@ -124,6 +135,18 @@ def calibrate(address, job_id, session_id, rig_path):
     return connection.call(request).job_result.result
 
 
+def make_tls(options):
+    """Returns the TLS settings of the command line; None without them."""
+    given = (options.tls_cert, options.tls_key, options.tls_ca)
+    if not any(given):
+        return None
+    if not all(given):
+        sys.exit("rigcal_client.py: TLS needs --tls-cert, --tls-key and --tls-ca together")
+    tls = ssl.create_default_context(cafile=options.tls_ca)
+    tls.load_cert_chain(options.tls_cert, options.tls_key)
+    return tls
+
+
 def read_columns(path, time_column, angle_column):
     with open(path, newline="", encoding="utf-8") as file:
         rows = [(float(row[time_column]), float(row[angle_column])) for row in csv.DictReader(file)]
@@ -139,13 +162,17 @@ def main():
     parser.add_argument("--joint", required=True)
     parser.add_argument("--time", default="t_s", metavar="COLUMN")
     parser.add_argument("--angle", default="theta1_rad", metavar="COLUMN")
+    parser.add_argument("--tls-cert", metavar="FILE", help="certificate of this client, PEM")
+    parser.add_argument("--tls-key", metavar="FILE", help="its private key, PEM")
+    parser.add_argument("--tls-ca", metavar="FILE", help="authority of the service, PEM")
     options = parser.parse_args()
 
     name = "python-" + uuid.uuid4().hex[:12]
     try:
+        tls = make_tls(options)
         times, angles = read_columns(options.recording, options.time, options.angle)
-        stream_session(options.address, name, options.joint, times, angles)
-        result = calibrate(options.address, name, name, options.rig)
+        stream_session(options.address, tls, name, options.joint, times, angles)
+        result = calibrate(options.address, tls, name, name, options.rig)
     except (ServiceFault, OSError, KeyError, ValueError) as error:
         sys.exit(f"rigcal_client.py: {error}")
     for parameter in result.parameters:

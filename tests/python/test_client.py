@@ -2,14 +2,19 @@
 
 import asyncio
 import json
+import os
+import shutil
+import signal
 import socket
+import subprocess
+import sys
 import threading
 
 import pandas as pd
 import pytest
 
 import rigcal
-from conftest import RIG, SENSED, rigcal_program
+from conftest import PROGRAMS, RIG, ROOT, SENSED, rigcal_program
 
 
 def test_result_is_that_of_this_process(service, csv, result, tmp_path):
@@ -191,3 +196,38 @@ def test_connections_are_given_up_when_the_service_is_silent():
         with pytest.raises(ConnectionError):
             rigcal.Client(address, timeout=0.2)
         accepted.join()
+
+
+def make_certificates(folder):
+    """Writes an authority's and a client's and service's certificate with keys into a folder."""
+    for name, signed in (("ca", []), ("me", ["-CA", "ca.pem", "-CAkey", "ca.key"])):
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", f"/CN={name}",
+                        "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", f"{name}.key",
+                        "-out", f"{name}.pem", *signed], cwd=folder, check=True,
+                       capture_output=True)
+
+
+# A service on another computer accepts only TLS, so the example of a client must support it.
+def test_example_client_supports_tls(csv, tmp_path):
+    if not shutil.which("protoc") or not shutil.which("openssl"):
+        pytest.skip("protoc or openssl is not installed")
+    make_certificates(tmp_path)
+    subprocess.run(["protoc", f"-I{ROOT}", f"--python_out={tmp_path}",
+                    *map(str, sorted((ROOT / "proto").glob("*.proto")))], check=True)
+    tls = ["--tls-cert", "me.pem", "--tls-key", "me.key", "--tls-ca", "ca.pem"]
+    with subprocess.Popen([str(PROGRAMS / "rigcald"), "--data", "data", "--listen", "127.0.0.1:0",
+                           *tls], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as daemon:
+        address = daemon.stdout.readline().split()[-1]
+
+        def run(*options):
+            return subprocess.run(
+                [sys.executable, str(ROOT / "docs" / "examples" / "rigcal_client.py"), address,
+                 str(RIG), str(csv), "--joint", "pivot", *options], cwd=tmp_path, text=True,
+                capture_output=True, timeout=120, env={**os.environ, "PYTHONPATH": str(tmp_path)})
+
+        done, plain, half = run(*tls), run(), run(*tls[:2])
+        daemon.send_signal(signal.SIGTERM)
+    assert done.returncode == 0 and "pendulum.J_zz\t" in done.stdout, done.stderr
+    assert plain.returncode != 0 and "if it requires TLS, give --tls-cert" in plain.stderr
+    assert half.returncode != 0 and "--tls-ca together" in half.stderr
