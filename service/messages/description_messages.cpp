@@ -81,6 +81,9 @@ constexpr MessageRow kDescriptionRows[] = {
      "unexplained). None of the usual errors is the cause: inverted, shifted, swapped or wrongly "
      "scaled encoders; inverted or swapped motors; signs of joint points; gravity",
      "check axes, zero directions, joint points and columns; "
+     "{has_fixed_gain|if the commands are motor currents, or gears amplify the inertia of the "
+     "rotors, "
+     "estimate gains and shaft inertias with --free '*.K' --free '*.J_shaft'; |}"
      "if a stepper motor or a position controller moves a joint, write prescribed: true in it; "
      "use a recording in which one joint moves at a time"},
     {kDescriptionNotChecked, "not-checked",

@@ -73,8 +73,8 @@ void bind_numbers(py::module_& module) {
             estimate.at_bound = at_bound;
             return format_confidence_interval(estimate, notation);
           },
-          py::kw_only(), "value"_a, "standard_deviation"_a, "half_interval"_a, "lower"_a,
-          "upper"_a, "at_bound"_a);
+          py::kw_only(), "value"_a, "standard_deviation"_a, "half_interval"_a, "lower"_a, "upper"_a,
+          "at_bound"_a);
   module.def(
       "make_table_notations",
       [](const std::vector<double>& values, const std::vector<double>& standard_deviations,

@@ -310,6 +310,15 @@ void find_far_zeros(const Mechanism& mechanism, const std::vector<Recording>& ex
   }
 }
 
+/// Returns whether a motor has a gain that is not estimated.
+bool has_fixed_gain(const Mechanism& mechanism) {
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const bool has_motor = mechanism.joints[static_cast<std::size_t>(j)].motor.present;
+    if (has_motor && !mechanism.joint_parameter(j, JointParameter::kMotorGain).free) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 TrialFit::TrialFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
@@ -427,8 +436,9 @@ DescriptionExamination examine_description(const Mechanism& mechanism,
       // With noisy controls, the calibration compares torques and predictions with their noise.
       if (!explains && trials.given.is_valid() && left > kReportedUnexplainedShare &&
           motor_control_noise(mechanism).size() == 0) {
-        out.findings.push_back(
-            make_finding({MessageCode::kUnexplainedMotion, {{"share", percent(left)}}}));
+        out.findings.push_back(make_finding(
+            {MessageCode::kUnexplainedMotion,
+             {{"share", percent(left)}, {"has_fixed_gain", has_fixed_gain(mechanism)}}}));
       }
       if (round == 0) find_far_zeros(mechanism, excerpts, trials.given, monitor, out);
       break;

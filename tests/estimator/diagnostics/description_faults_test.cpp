@@ -350,21 +350,42 @@ TEST(DescriptionErrors, AreNotReportedIfIndistinguishable) {
   EXPECT_TRUE(examine_description(mechanism, {{"pendulum", {segment}}}).findings.empty());
 }
 
-// A misfit that no description error explains is reported as unexplained.
-TEST(DescriptionErrors, ReportAnUnexplainedMisfit) {
-  Described rig = two_links();
+/// Replaces readings by a random walk, which no description error explains.
+void walk_randomly(Eigen::Ref<Eigen::VectorXd> readings) {
   std::mt19937 random(3);
   std::normal_distribution<double> normal;
   double walk = 0.0, rate = 0.0;
-  for (double& angle : rig.recordings[0].segments[0].angles.col(1)) {
+  for (double& angle : readings) {
     rate = 0.98 * rate + 0.3 * normal(random);
     walk += kFaultPeriod * rate;
     angle = walk;
   }
+}
+
+// A misfit that no description error explains is reported as unexplained.
+TEST(DescriptionErrors, ReportAnUnexplainedMisfit) {
+  Described rig = two_links();
+  walk_randomly(rig.recordings[0].segments[0].angles.col(1));
   const std::vector<Finding> findings = examine_description(rig.mechanism, rig.recordings).findings;
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].message.code, MessageCode::kUnexplainedMotion);
   EXPECT_EQ(findings[0].severity, Severity::kWarning);
+}
+
+// Commands in another unit than the gain's, such as currents, are no common description error. With
+// a fixed gain, the advice is to estimate it.
+TEST(DescriptionErrors, AdviseToEstimateFixedGains) {
+  for (const bool is_fixed : {true, false}) {
+    Described rig = driven();
+    for (auto column : rig.recordings[0].segments[0].angles.colwise()) walk_randomly(column);
+    rig.mechanism.at(rig.mechanism.find_parameter("1.K")).free = !is_fixed;
+    const std::vector<Finding> findings =
+        examine_description(rig.mechanism, rig.recordings).findings;
+    ASSERT_EQ(findings.size(), 1U);
+    ASSERT_EQ(findings[0].message.code, MessageCode::kUnexplainedMotion);
+    EXPECT_EQ(describe_finding(findings[0]).advice.find("--free '*.K'") != std::string::npos,
+              is_fixed);
+  }
 }
 
 // Recordings that cannot be calibrated are left to the calibration to refuse.
