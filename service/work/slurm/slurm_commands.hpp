@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,31 +21,45 @@ struct SlurmSettings {
   std::string node_program;  ///< path of rigcal on the nodes; empty: the path of this program
   /// Arguments of the program on the nodes; "--folder DIR --task N --threads T" follow.
   std::vector<std::string> node_arguments = {"work"};
+  /// Whether this machine computes one item to measure its time; else each item is a task.
+  bool measures_items = true;
+  /// File for the answer of squeue, which all executors with the same file share, so that many of
+  /// them call squeue only once per interval; empty: not shared.
+  std::string shared_states;
 };
 
-/// Submits, lists and cancels job arrays with sbatch, squeue and scancel.
-class SlurmCommands {
+/// Interface of a Slurm cluster: submits, lists and cancels the job arrays of one name.
+class SlurmCluster {
  public:
-  /// @param name  name of the jobs, which no other job of the user has
-  /// @throws proto::InputError if one of the commands is not installed
-  explicit SlurmCommands(std::string name);
+  virtual ~SlurmCluster() = default;
 
   /// Submits an array of tasks, which run the script with the indices 0 to count - 1.
   /// @param folder  folder for the script and for the output of task N, "N.out"
-  /// @return number of the job
+  /// @return number of the job; nullopt if the controller does not answer
   /// @throws proto::InputError with the reason of Slurm
-  std::string submit(const SlurmSettings& settings, const std::string& folder,
-                     const std::string& script, std::size_t count) const;
+  virtual std::optional<std::string> submit(const SlurmSettings& settings,
+                                            const std::string& folder, const std::string& script,
+                                            std::size_t count) = 0;
 
   /// Returns the tasks of a job that wait, run or have ended a short time ago; nullopt if the
   /// controller does not answer. A job that the controller has forgotten has no tasks.
-  std::optional<std::vector<SlurmTask>> list(const std::string& job) const;
+  virtual std::optional<std::vector<SlurmTask>> list(const std::string& job) = 0;
 
   /// Cancels all jobs of this name, also those of an earlier process.
-  void cancel() const noexcept;
-
- private:
-  std::string name_;
+  virtual void cancel() noexcept = 0;
 };
+
+/// Throws unless Slurm's commands are installed.
+/// @throws proto::InputError if one of the commands is not installed
+void require_slurm_commands();
+
+/// Returns the cluster that sbatch, squeue and scancel control.
+/// @param name           name of the jobs, which no other job of the user has
+/// @param shared_states  see SlurmSettings
+/// @param interval       least time between two calls of squeue with the same `shared_states` [s]
+/// @throws proto::InputError if one of the commands is not installed
+std::unique_ptr<SlurmCluster> make_slurm_commands(std::string name,
+                                                  const std::string& shared_states,
+                                                  double interval);
 
 }  // namespace service

@@ -7,12 +7,15 @@
 #include <map>
 #include <stdexcept>
 #include <thread>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/work/fingerprint.hpp"
 #include "service/work/slurm/task_groups.hpp"
+#include "service/work/work_lines.hpp"
 
 namespace service {
 namespace {
@@ -23,7 +26,9 @@ using Tasks = std::vector<std::vector<const WorkItem*>>;
 
 constexpr int kTriesMax = 3;
 constexpr double kTaskTime = 60.0;           // least work of a task [s]
-constexpr double kPollInterval = 15.0;       // [s]
+constexpr double kPollInterval = 15.0;       // between calls of squeue [s]
+constexpr double kReadInterval = 1.0;        // least time between two readings of results [s]
+constexpr double kReadShare = 0.02;          // greatest share of time for reading results
 constexpr int kSettlePolls = 6;              // 90 s, more than the attribute cache of NFS
 constexpr int kSilentPollsMax = 40;          // 10 min
 constexpr std::size_t kMeasuredMax = 5;      // items that may fail before one has a time
@@ -97,12 +102,32 @@ TaskFailure explain_failure(const SlurmTask& task, const std::string& output) {
       "free space"};
 }
 
+Clock::duration to_clock(double seconds) {
+  return std::chrono::duration_cast<Clock::duration>(Seconds(seconds));
+}
+
+/// Waits. Returns false if the caller stops it before the end.
+bool sleep_until(Clock::time_point end, const std::function<bool()>& stop) {
+  while (!stop()) {
+    const Clock::time_point now = Clock::now();
+    if (now >= end) return true;
+    std::this_thread::sleep_for(std::min<Clock::duration>(to_clock(0.1), end - now));
+  }
+  return false;
+}
+
+[[noreturn]] void fail_silent_controller(const std::string& folder) {
+  throw proto::InputError(
+      "the controller of Slurm does not answer; the finished results are kept in " + folder +
+      ": repeat the command when \"squeue\" works again");
+}
+
 /// Follows the tasks of one job until they have ended.
 class JobFollower {
  public:
-  JobFollower(const SlurmCommands& commands, std::string job, const Tasks& tasks, WorkStore& store,
+  JobFollower(SlurmCluster& cluster, std::string job, const Tasks& tasks, WorkStore& store,
               double interval, std::function<bool()> stop, std::function<void()> report)
-      : commands_(commands),
+      : cluster_(cluster),
         job_(std::move(job)),
         tasks_(tasks),
         store_(store),
@@ -124,16 +149,20 @@ class JobFollower {
   }
 
  private:
-  /// Waits for one interval and reads new results. Returns false if the caller stops it.
+  /// Waits for one interval, or until all results are stored, and reads new results meanwhile.
+  /// Returns false if the caller stops it.
   bool wait() {
-    const Clock::time_point end =
-        Clock::now() + std::chrono::duration_cast<Clock::duration>(Seconds(interval_));
-    while (Clock::now() < end) {
-      if (stop_()) return false;
-      std::this_thread::sleep_for(std::min(Seconds(0.1), Seconds(end - Clock::now())));
-    }
-    store_.refresh();
-    report_();
+    const Clock::time_point end = Clock::now() + to_clock(interval_);
+    do {
+      if (!sleep_until(std::min(end, Clock::now() + to_clock(read_interval_)), stop_)) return false;
+      const Clock::time_point start = Clock::now();
+      store_.refresh();
+      report_();
+      if (is_complete()) return true;
+      // Reading the results of many tasks from a network file system takes long.
+      read_interval_ = std::clamp(Seconds(Clock::now() - start).count() / kReadShare,
+                                  std::min(kReadInterval, interval_), interval_);
+    } while (Clock::now() < end);
     return true;
   }
 
@@ -149,12 +178,10 @@ class JobFollower {
   }
 
   bool have_tasks_ended() {
-    const std::optional<std::vector<SlurmTask>> tasks = commands_.list(job_);
+    const std::optional<std::vector<SlurmTask>> tasks = cluster_.list(job_);
     if (!tasks) {
       if (++silent_polls_ < kSilentPollsMax) return false;
-      throw proto::InputError(
-          "the controller of Slurm does not answer; the finished results are kept in " +
-          store_.folder() + ": repeat the command when \"squeue\" works again");
+      fail_silent_controller(store_.folder());
     }
     silent_polls_ = 0;
     bool ended = true;
@@ -169,11 +196,12 @@ class JobFollower {
     return ended;
   }
 
-  const SlurmCommands& commands_;
+  SlurmCluster& cluster_;
   std::string job_;
   const Tasks& tasks_;
   WorkStore& store_;
   double interval_;
+  double read_interval_ = std::min(kReadInterval, interval_);
   std::function<bool()> stop_;
   std::function<void()> report_;
   std::map<std::string, TaskFailure> failures_;  ///< by index of the task
@@ -226,10 +254,20 @@ class ItemProgress {
   double work_at_start_ = 1e300;
 };
 
+/// A job array and the items of its tasks.
+struct SubmittedJob {
+  std::string number;
+  Tasks tasks;
+};
+
 class SlurmExecutor : public Executor {
  public:
-  SlurmExecutor(SlurmSettings settings, WorkProgram program)
-      : settings_(std::move(settings)), program_(std::move(program)), interval_(poll_interval()) {}
+  SlurmExecutor(SlurmSettings settings, WorkProgram program, MakeSlurmCluster make_cluster,
+                double interval)
+      : settings_(std::move(settings)),
+        program_(std::move(program)),
+        make_cluster_(std::move(make_cluster)),
+        interval_(interval) {}
 
   bool run(const WorkBatch& batch, WorkStore& store, const std::atomic<bool>* stop,
            const WorkProgressFunction& on_progress) override {
@@ -239,29 +277,34 @@ class SlurmExecutor : public Executor {
     ItemProgress progress(batch, store, on_progress);
     if (store.find_missing(batch.items).empty()) return true;
     const std::string folder = std::filesystem::absolute(store.folder()).lexically_normal();
-    const SlurmCommands commands("rigcal-" + Fingerprint().add(folder).hex());
-    const double seconds_per_work = measure(batch, store, stop);
-    if (must_stop()) return false;
-    check_time_limit(batch, seconds_per_work);
-    // Cancels the tasks of this process at its end.
-    const std::unique_ptr<const SlurmCommands, void (*)(const SlurmCommands*)> canceller(
-        &commands, [](const SlurmCommands* slurm) { slurm->cancel(); });
+    const std::unique_ptr<SlurmCluster> cluster =
+        make_cluster_("rigcal-" + Fingerprint().add(folder).hex());
+    std::optional<SubmittedJob> job = find_running_job(batch, store, folder, *cluster);
+    double seconds_per_work = 0.0;
+    if (!job && settings_.measures_items) {
+      seconds_per_work = measure(batch, store, stop);
+      if (must_stop()) return false;
+      check_time_limit(batch, seconds_per_work);
+    }
+    // Cancels the tasks at the end.
+    const std::unique_ptr<SlurmCluster, void (*)(SlurmCluster*)> canceller(
+        cluster.get(), [](SlurmCluster* slurm) { slurm->cancel(); });
     progress.begin();
     for (int tries = 1;; ++tries) {
       const std::vector<const WorkItem*> missing = store.find_missing(batch.items);
       if (missing.empty()) return true;
-      // Cancels tasks that an earlier, killed process has left, and held tasks of the last try.
-      commands.cancel();
-      const Tasks tasks = group_items(missing, tries == 1 ? seconds_per_work : 0.0, task_time());
-      write_tasks(store.folder(), batch, tasks, program_);
-      const std::string job =
-          commands.submit(settings_, folder + "/tasks", script(folder), tasks.size());
+      if (!job) {
+        Tasks tasks = group_items(missing, tries == 1 ? seconds_per_work : 0.0, task_time());
+        job = submit(batch, std::move(tasks), store, folder, *cluster, must_stop);
+      }
+      if (!job) return false;
       const TaskFailure failure =
-          JobFollower(commands, job, tasks, store, interval_, must_stop, [&] {
+          JobFollower(*cluster, job->number, job->tasks, store, interval_, must_stop, [&] {
             progress.report();
           }).follow();
       if (must_stop()) return false;
-      check_progress(batch, store, failure, tries, tasks.size() == missing.size());
+      check_progress(batch, store, failure, tries, job->tasks.size() == missing.size());
+      job.reset();
     }
   }
 
@@ -286,6 +329,84 @@ class SlurmExecutor : public Executor {
     return 0.0;
   }
 
+  /// Submits tasks. Returns nullopt if the caller stops it.
+  std::optional<SubmittedJob> submit(const WorkBatch& batch, Tasks tasks, const WorkStore& store,
+                                     const std::string& folder, SlurmCluster& cluster,
+                                     const std::function<bool()>& must_stop) const {
+    const std::string script = make_script(folder);
+    for (int tries = 1; tries <= kSilentPollsMax; ++tries) {
+      // Cancels tasks that an earlier, killed process has left, held tasks of the last try, and
+      // tasks of a submission that the controller accepted without an answer.
+      cluster.cancel();
+      write_tasks(store.folder(), batch, tasks, program_);
+      const auto number = cluster.submit(settings_, folder + "/tasks", script, tasks.size());
+      if (number) {
+        proto::write_file(job_file(folder), format_work_line({*number, resources_key(script)}));
+        return SubmittedJob{*number, std::move(tasks)};
+      }
+      if (!sleep_until(Clock::now() + to_clock(interval_), must_stop)) return std::nullopt;
+    }
+    fail_silent_controller(store.folder());
+  }
+
+  /// Returns the job of an earlier, killed process if it still waits or runs, has the same
+  /// resources and script, and computes all missing items.
+  std::optional<SubmittedJob> find_running_job(const WorkBatch& batch, const WorkStore& store,
+                                               const std::string& folder,
+                                               SlurmCluster& cluster) const {
+    SubmittedJob job;
+    try {
+      const std::string line = proto::read_file(job_file(folder));
+      const auto fields = parse_work_line(std::string_view(line).substr(0, line.size() - 1));
+      if (!fields || fields->size() != 2 || fields->at(1) != resources_key(make_script(folder))) {
+        return std::nullopt;
+      }
+      job = {fields->at(0), read_tasks(batch, folder)};
+    } catch (const proto::InputError&) {
+      return std::nullopt;  // there is no job, or another build has made it
+    }
+    std::unordered_set<const WorkItem*> computed;
+    for (const auto& task : job.tasks) computed.insert(task.begin(), task.end());
+    const auto is_computed = [&](const WorkItem* item) { return computed.contains(item); };
+    if (!std::ranges::all_of(store.find_missing(batch.items), is_computed)) return std::nullopt;
+    const auto states = cluster.list(job.number);
+    const auto is_live = [](const SlurmTask& task) { return !has_ended(task) && !is_held(task); };
+    // Without an answer of the controller, the tasks may run.
+    if (states && std::ranges::none_of(*states, is_live)) return std::nullopt;
+    return job;
+  }
+
+  /// Reads the tasks in a folder. Items that are not in the batch are left out.
+  Tasks read_tasks(const WorkBatch& batch, const std::string& folder) const {
+    std::unordered_map<std::string_view, const WorkItem*> items;
+    for (const WorkItem& item : batch.items) items.emplace(item.key, &item);
+    Tasks tasks;
+    while (std::filesystem::exists(folder + "/tasks/" + std::to_string(tasks.size()))) {
+      auto& task = tasks.emplace_back();
+      const int index = static_cast<int>(tasks.size()) - 1;
+      for (const WorkItem& item : read_task(folder, index, program_).items) {
+        if (const auto found = items.find(item.key); found != items.end()) {
+          task.push_back(found->second);
+        }
+      }
+    }
+    return tasks;
+  }
+
+  static std::string job_file(const std::string& folder) { return folder + "/tasks/job"; }
+
+  /// Returns a text that differs between jobs with different resources or programs.
+  std::string resources_key(const std::string& script) const {
+    return Fingerprint()
+        .add(script)
+        .add(settings_.partition)
+        .add(settings_.account)
+        .add(std::to_string(settings_.time_min))
+        .add(std::to_string(settings_.memory_MB))
+        .add(std::to_string(settings_.cpus))
+        .hex();
+  }
+
   void check_time_limit(const WorkBatch& batch, double seconds_per_work) const {
     double longest = 0.0;
     for (const WorkItem& item : batch.items) longest = std::max(longest, item.work);
@@ -297,7 +418,7 @@ class SlurmExecutor : public Executor {
                             " min; give a longer --task-time");
   }
 
-  std::string script(const std::string& folder) const {
+  std::string make_script(const std::string& folder) const {
     const std::string head =
         settings_.head.empty() ? "#!/bin/sh\n" : proto::read_file(settings_.head) + "\n";
     const std::string program = settings_.node_program.empty()
@@ -316,21 +437,37 @@ class SlurmExecutor : public Executor {
                              const TaskFailure& failure, int tries, bool single) {
     const std::size_t missing = store.find_missing(batch.items).size();
     if (missing == 0 || (tries < kTriesMax && (failure.is_repeatable || !single))) return;
-    throw proto::InputError(
-        std::to_string(missing) + " of " + std::to_string(batch.items.size()) +
-        " results are missing after " + (tries == 1 ? "1 try" : std::to_string(tries) + " tries") +
-        ", and the others are kept in " + store.folder() + ": " + failure.reason);
+    const std::string after = " after " + std::to_string(tries) + (tries == 1 ? " try" : " tries");
+    if (batch.items.size() == 1) {
+      throw proto::InputError("there is no result" + after + ": " + failure.reason);
+    }
+    throw proto::InputError(std::to_string(missing) + " of " + std::to_string(batch.items.size()) +
+                            " results are missing" + after + ", and the others are kept in " +
+                            store.folder() + ": " + failure.reason);
   }
 
   SlurmSettings settings_;
   WorkProgram program_;
+  MakeSlurmCluster make_cluster_;
   double interval_;
 };
 
 }  // namespace
 
 std::unique_ptr<Executor> make_slurm_executor(SlurmSettings settings, WorkProgram program) {
-  return std::make_unique<SlurmExecutor>(std::move(settings), std::move(program));
+  const double interval = poll_interval();
+  return make_slurm_executor(
+      settings, std::move(program),
+      [states = settings.shared_states, interval](const std::string& name) {
+        return make_slurm_commands(name, states, interval);
+      },
+      interval);
+}
+
+std::unique_ptr<Executor> make_slurm_executor(SlurmSettings settings, WorkProgram program,
+                                              MakeSlurmCluster make_cluster, double interval) {
+  return std::make_unique<SlurmExecutor>(std::move(settings), std::move(program),
+                                         std::move(make_cluster), interval);
 }
 
 }  // namespace service
