@@ -4,7 +4,8 @@
 
 #include "proto/text/command_line/command_line.hpp"
 #include "service/server/daemon.hpp"
-#include "service/server/jobs/run_job.hpp"
+#include "service/server/jobs/cluster_job.hpp"
+#include "service/server/jobs/job_process.hpp"
 #include "service/server/storage/log.hpp"
 
 namespace {
@@ -57,6 +58,12 @@ int serve(CLI::App& app, int argc, char** argv) {
 int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "run-job") {
     return service::run_job_process({argv + 2, argv + argc}, RIGCAL_VERSION);
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "run-cluster-job") {
+    return service::run_cluster_job_process({argv + 2, argv + argc}, RIGCAL_VERSION);
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "run-task") {
+    return service::run_task_process({argv + 2, argv + argc}, RIGCAL_VERSION);
   }
   CLI::App app("Receives recordings from rigs and runs calibrations", "rigcald");
   app.set_version_flag("--version", std::string("rigcald ") + RIGCAL_VERSION);

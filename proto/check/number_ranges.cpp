@@ -208,6 +208,7 @@ constexpr NumberRange kRows[] = {
 
     // daemon.proto
     between("Daemon.workers", 1, 64),
+    between("DaemonSlurm.memory_MB", 1, 1e8),
     between("DaemonLimits.connections streaming_sessions sessions queued_jobs jobs", 1, 1e6),
     up_to("DaemonLimits.session_size_bytes free_space_bytes job_memory_bytes", kDisk_bytes),
     between("DaemonLimits.job_duration_s handshake_timeout_s frame_timeout_s", 0.01, 1e7),

@@ -29,6 +29,7 @@
 #include "proto/text/text_file.hpp"
 #include "proto/tls/tls.hpp"
 #include "service/server/http_endpoint.hpp"
+#include "service/server/jobs/cluster_job.hpp"
 #include "service/server/jobs/job_store.hpp"
 #include "service/server/jobs/worker_pool.hpp"
 #include "service/server/listen.hpp"
@@ -103,6 +104,7 @@ class Daemon {
             context_, [this] { jobs_.start_ready_jobs(); },
             [this](const std::string& id) { return jobs_.find_job_using_session(id); }),
         jobs_(context_, sessions_, workers_) {
+    if (!config.cluster.empty()) workers_.set_cluster(config.cluster);
     make_context(config, version);
     load();
     listen(config);
@@ -367,12 +369,17 @@ DaemonConfig load_daemon_config(const std::string& path) {
   const auto& operators = message.operators();
   config.operators = {{operators.certificate().begin(), operators.certificate().end()},
                       {operators.account().begin(), operators.account().end()}};
+  if (message.executor().has_slurm()) {
+    // A single space is no setting, but marks a cluster with defaults only.
+    config.cluster = " " + message.executor().slurm().ShortDebugString();
+  }
   return config;
 }
 
 #undef TAKE
 
 void check_daemon_config(const DaemonConfig& config) {
+  if (!config.cluster.empty()) check_cluster_settings(config.cluster);
   if (config.data_folder.empty()) {
     throw proto::InputError("no data folder; give --data FOLDER or data_folder in the file");
   }

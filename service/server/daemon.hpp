@@ -19,6 +19,7 @@ struct DaemonConfig {
   bool insecure = false;  ///< allow addresses beyond loopback without TLS
   OperatorNames operators;
   ServiceLimits limits;
+  std::string cluster;  ///< Slurm cluster for the jobs, a DaemonSlurm in text format; empty: none
   double handshake_timeout_s = 10.0;
   double frame_timeout_s = 20.0;
   double write_timeout_s = 30.0;

@@ -85,14 +85,15 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=1
 SlurmdParameters=config_overrides
-SlurmdTimeout=15
+SlurmdTimeout=20
+MessageTimeout=60
 KillWait=2
 ReturnToService=2
 """
     for name, port in zip(NODES, nodes):
         lines += (f"NodeName={name} NodeHostname={socket.gethostname()} NodeAddr=127.0.0.1 "
                   f"Port={port} CPUs=1 RealMemory={MEMORY_MB} State=UNKNOWN\n")
-    return lines + (f"PartitionName=tests Nodes={','.join(NODES)} Default=YES MaxTime=60 "
+    return lines + (f"PartitionName=tests Nodes={','.join(NODES)} Default=YES MaxTime=90 "
                     "State=UP\n")
 
 

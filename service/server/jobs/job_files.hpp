@@ -11,6 +11,10 @@ namespace service {
 /// Largest size of a result file that is read into memory at once [byte].
 inline constexpr std::uint64_t kResultSizeMax = 32u << 20;
 
+/// Folder within a job's folder for the job's task on a cluster. It exists only while the job runs.
+/// A task whose folder is deleted ends by itself.
+inline constexpr const char* kClusterFolder = "cluster";
+
 /// Reads the result of a finished job, its cross-validation and its table.
 /// @param folder  folder of the job
 /// @return an error if a file is damaged or cannot be read

@@ -51,13 +51,17 @@ std::size_t JobStore::count_running_jobs(const std::string& owner) const {
   return static_cast<std::size_t>(std::ranges::count(running_ | std::views::values, owner));
 }
 
-// Measured use of ended jobs; running jobs are assumed to use one processor each.
+// Measured use of ended jobs and of jobs on a cluster, which may still wait for a node; other
+// running jobs are assumed to use one processor each.
 double JobStore::processor_use_s(const std::string& owner) const {
   const double now_s = context_.time_s();
   double used_s = processor_use_.of(owner, now_s);
   for (const auto& [id, other] : running_) {
     if (other != owner) continue;
-    used_s += std::min(now_s - jobs_.at(id).started_s, ProcessorUsage::kWindow_s);
+    const Job& job = jobs_.at(id);
+    const rigcal::v1::JobProgress& progress = job.info.progress();
+    used_s += std::min(progress.has_processor_s() ? progress.processor_s() : now_s - job.started_s,
+                       ProcessorUsage::kWindow_s);
   }
   return used_s;
 }

@@ -114,7 +114,12 @@ Status JobStore::load() {
   const auto names = open_item_folders(folder);
   if (!names.ok()) return names.error();
   for (const std::string& id : names.value()) {
-    if (proto::is_valid_session_id(id)) load_job(folder + '/' + id, id);
+    if (!proto::is_valid_session_id(id)) continue;
+    load_job(folder + '/' + id, id);
+    // The service was killed before it could cancel the job's task on a cluster.
+    std::error_code ignored;
+    if (has_ended(jobs_.at(id).info))
+      fs::remove_all(folder + '/' + id + '/' + kClusterFolder, ignored);
   }
   std::vector<const JobInfo*> waiting;
   for (const auto& [id, job] : jobs_) {
@@ -455,7 +460,7 @@ void JobStore::shut_down() {
   shutting_down_ = true;
   std::vector<std::string> ids;
   for (const auto& [id, owner] : running_) ids.push_back(id);
-  for (const std::string& id : ids) runner_.stop(id);
+  for (const std::string& id : ids) runner_.interrupt(id);
 }
 
 }  // namespace service

@@ -36,6 +36,9 @@ class JobRunner {
 
   /// Requests that the job end. The runner soon calls the job's `on_ended`.
   virtual void stop(const std::string& job_id) = 0;
+
+  /// Ends a job that starts again with the next service. On a cluster, it may continue meanwhile.
+  virtual void interrupt(const std::string& job_id) { stop(job_id); }
 };
 
 /// Interface through which a client receives the updates of a job.

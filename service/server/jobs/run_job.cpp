@@ -1,21 +1,9 @@
 #include "service/server/jobs/run_job.hpp"
 
-#include <sched.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <charconv>
-#include <cstdlib>
-#include <exception>
 #include <map>
-#include <new>
 #include <optional>
 #include <stdexcept>
-#include <system_error>
 
 #include "proto/stream/service_limits.hpp"
 #include "proto/text/input_error.hpp"
@@ -30,10 +18,8 @@
 #include "service/result/calibration_message.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/result/validation_message.hpp"
-#include "service/server/jobs/worker_messages.hpp"
 #include "service/server/storage/checksums.hpp"
 #include "service/server/storage/durable_file.hpp"
-#include "service/server/storage/log.hpp"
 
 namespace service {
 namespace {
@@ -98,20 +84,6 @@ void require(const proto::Status& status) {
   if (!status.ok()) throw std::runtime_error(status.error().detail);
 }
 
-// Result files of a job by their names, written together at the end.
-using JobFiles = std::map<std::string, std::string>;
-
-void save(const std::string& folder, const JobFiles& files) {
-  constexpr const char* kLast = "result.json";  // completes the result
-  Checksums checksums;
-  for (const auto& [name, content] : files) {
-    checksums[name] = compute_text_digest(content).sha256;
-    if (name != kLast) require(write_durably(folder + '/' + name, content));
-  }
-  require(write_checksums(folder, checksums));
-  require(write_durably(folder + '/' + kLast, files.at(kLast)));
-}
-
 bool is_time_over(const JobRun& run) {
   return run.is_time_over != nullptr && run.is_time_over->load();
 }
@@ -145,100 +117,9 @@ std::optional<estimator::CrossValidation> cross_validate(
   }
 }
 
-constexpr int kNice = 10;
-constexpr rlim_t kGrace_s = kTimeLimitGrace_s + 10;
-constexpr double kDurationMax = 1e7;         // [s]
-constexpr rlim_t kFileSizeMax = 256u << 20;  // per output file [byte]
-
-std::atomic<bool> stop_asked{false}, time_is_over{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not wait");
-
-void on_stop_signal(int signal) {
-  if (signal == SIGALRM) time_is_over.store(true);
-  stop_asked.store(true);
-}
-
-template <typename Number>
-bool parse(const std::string& text, Number& out) {
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, out);
-  return read.ec == std::errc() && read.ptr == end && out >= 0;
-}
-
-// Blocks while the service is busy; the pipe buffers many messages.
-void write_all(const std::string& bytes) {
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t count = ::write(kProgressDescriptor, bytes.data() + done, bytes.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return;
-    done += static_cast<std::size_t>(count);
-  }
-}
-
-// Prepared before the job starts, because no memory may be left when it is needed.
-const std::string& out_of_memory_frame() {
-  static const std::string frame = make_error_frame(
-      "out of memory: the calibration needs more than the limit of one job; use a shorter part of "
-      "the recordings, or raise job_memory_bytes in the settings of the service");
-  return frame;
-}
-
-// Sends the reason for a failure to the service. Call it while an exception is being handled.
-void report_exception() {
-  try {
-    throw;
-  } catch (const std::bad_alloc&) {
-    write_all(out_of_memory_frame());
-  } catch (const std::system_error& error) {
-    // The stack of a thread counts as memory, too.
-    const bool no_thread = error.code() == std::errc::resource_unavailable_try_again;
-    write_all(no_thread ? out_of_memory_frame() : make_error_frame(error.what()));
-  } catch (const std::exception& error) {
-    write_all(make_error_frame(error.what()));
-  } catch (...) {
-    write_all(
-        make_error_frame("the calibration ended with an unknown exception, which is an error "
-                         "of rigcal; report it with the rig file and the recordings"));
-  }
-}
-
-// Called for exceptions that no handler receives, such as those of another thread.
-[[noreturn]] void on_terminate() {
-  if (std::current_exception()) report_exception();
-  std::abort();
-}
-
-// Limits the process's use of resources. The job runs even if the kernel refuses these calls.
-bool limit_resources(pid_t parent, rlim_t memory_bytes_max, double duration_s_max) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) return false;  // the parent died before prctl
-  ::setpriority(PRIO_PROCESS, 0, kNice);
-  const sched_param none{};
-  ::sched_setscheduler(0, SCHED_BATCH, &none);
-  const rlimit memory{memory_bytes_max, memory_bytes_max};
-#ifndef RIG_SANITIZED
-  if (memory_bytes_max > 0) ::setrlimit(RLIMIT_AS, &memory);
-#else
-  static_cast<void>(memory);  // the sanitizers reserve far more than they use
-#endif
-  // Normally the service enforces the time limit; this limit acts if the service itself is stuck.
-  const auto seconds = static_cast<rlim_t>(std::min(duration_s_max, kDurationMax)) + kGrace_s;
-  const rlimit processor{seconds, seconds + kGrace_s};  // SIGXCPU, then SIGKILL
-  ::setrlimit(RLIMIT_CPU, &processor);
-  const rlimit file{kFileSizeMax, kFileSizeMax};
-  ::setrlimit(RLIMIT_FSIZE, &file);
-  struct sigaction action {};
-  action.sa_handler = on_stop_signal;
-  ::sigaction(SIGTERM, &action, nullptr);
-  ::sigaction(SIGALRM, &action, nullptr);
-  ::signal(SIGINT, SIG_IGN);  // the service handles Ctrl-C of a terminal
-  return true;
-}
-
 }  // namespace
 
-bool run_job(const JobRun& run) {
+std::optional<JobFiles> compute_job(const JobRun& run) {
   rigcal::v1::JobRecord record;
   require(load_record(run.folder + "/job.textproto", record));
   for (const std::string& path : run.recording_paths) require(check_checksum(path));
@@ -251,7 +132,7 @@ bool run_job(const JobRun& run) {
   progress.set_calibration_count(validates ? static_cast<int>(input.recordings.size()) + 1 : 1);
   const auto monitor = make_monitor(run, progress);
   estimator::Calibration calibration = run_calibration(input, monitor);
-  if (was_stopped_by_user(calibration) || run.stop->load()) return false;
+  if (was_stopped_by_user(calibration) || run.stop->load()) return std::nullopt;
 
   const CalibrationMetadata context = input.context;  // includes the wall time of the calibration
   JobFiles files;
@@ -260,7 +141,7 @@ bool run_job(const JobRun& run) {
   if (validates) {
     validation = cross_validate(run, input, monitor, progress, calibration.notes);
     const bool is_cancelled = run.stop->load() && !is_time_over(run);
-    if ((validation && validation->stopped) || is_cancelled) return false;
+    if ((validation && validation->stopped) || is_cancelled) return std::nullopt;
     if (validation) {
       validation_table = format_cross_validation(*validation, input.context.wall_time);
       input.context.command = "crossvalidate";
@@ -274,42 +155,24 @@ bool run_job(const JobRun& run) {
   files["report.html"] =
       render_calibration_page(calibration, context, validation ? &*validation : nullptr);
   files["result.json"] = calibration_json(calibration, context);
-  save(run.folder, files);
-  return true;
+  return files;
 }
 
-int run_job_process(const std::vector<std::string>& arguments, const std::string& version) {
-  out_of_memory_frame();
-  std::set_terminate(on_terminate);
-  constexpr std::size_t kFixedCount = 4;
-  pid_t parent = 0;
-  rlim_t memory_bytes_max = 0;
-  double duration_s_max = 0.0;
-  if (arguments.size() <= kFixedCount || !parse(arguments[1], parent) ||
-      !parse(arguments[2], memory_bytes_max) || !parse(arguments[3], duration_s_max) ||
-      !limit_resources(parent, memory_bytes_max, duration_s_max)) {
-    log_event(LogLevel::kError, "run_job_misused",
-              {{"hint", "run-job is started by rigcald itself"}});
-    return 2;
+void save_job_files(const std::string& folder, const JobFiles& files) {
+  constexpr const char* kLast = "result.json";  // completes the result
+  Checksums checksums;
+  for (const auto& [name, content] : files) {
+    checksums[name] = compute_text_digest(content).sha256;
+    if (name != kLast) require(write_durably(folder + '/' + name, content));
   }
-  JobRun run{
-      .folder = arguments[0],
-      .recording_paths = {arguments.begin() + kFixedCount, arguments.end()},
-      .version = version,
-      .duration_s_max = duration_s_max,
-      .on_progress =
-          [](const rigcal::v1::JobProgress& progress) { write_all(make_progress_frame(progress)); },
-      .stop = &stop_asked,
-      .is_time_over = &time_is_over};
-  try {
-    if (run_job(run)) return 0;
-    write_all(
-        make_error_frame("the calibration was ended from outside the service by SIGTERM; "
-                         "submit the job again under another id"));
-  } catch (...) {
-    report_exception();
-  }
-  return 1;
+  require(write_checksums(folder, checksums));
+  require(write_durably(folder + '/' + kLast, files.at(kLast)));
+}
+
+bool run_job(const JobRun& run) {
+  const std::optional<JobFiles> files = compute_job(run);
+  if (files) save_job_files(run.folder, *files);
+  return files.has_value();
 }
 
 }  // namespace service

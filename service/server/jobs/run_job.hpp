@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,22 +22,26 @@ struct JobRun {
   const std::atomic<bool>* is_time_over = nullptr;  ///< whether `stop` is set by the time limit
 };
 
-/// Runs a calibration job. It reads the recordings, cuts each into segments at its gaps, and
-/// calibrates all of them jointly. If there are several recordings, it also cross-validates; a
-/// cross-validation that exceeds the time limit is left out. It writes these files durably into the
-/// job's folder: cross_validation.html and .json, table.txt, report.html, their checksums
-/// (SHA256SUMS) and finally result.json.
-/// @return false if the job was stopped; no files are written in this case
-/// @throws proto::InputError or std::invalid_argument for invalid input, and for input that cannot
-/// be processed within the time limit; std::runtime_error if a recording is damaged or a file
-/// cannot be written
-bool run_job(const JobRun& run);
+/// Result files of a job by their names: cross_validation.html and .json, table.txt, report.html
+/// and result.json.
+using JobFiles = std::map<std::string, std::string>;
 
-/// Executes the command "run-job FOLDER PARENT_PID MEMORY_BYTES DURATION_S RECORDING...": calls
-/// run_job in this process at low priority, with limits on memory, processor time and file size.
-/// The process ends on SIGTERM, on SIGALRM (time limit) and when its parent process ends. It writes
-/// worker messages to file descriptor 3.
-/// @return exit status: 0 job done, 1 job failed, 2 not started by a service
-int run_job_process(const std::vector<std::string>& arguments, const std::string& version);
+/// Computes a calibration job. It reads the recordings, cuts each into segments at its gaps, and
+/// calibrates all of them jointly. If there are several recordings, it also cross-validates; a
+/// cross-validation that exceeds the time limit is left out.
+/// @return nullopt if the job was stopped
+/// @throws proto::InputError or std::invalid_argument for invalid input, and for input that cannot
+/// be processed within the time limit; std::runtime_error if a recording is damaged
+std::optional<JobFiles> compute_job(const JobRun& run);
+
+/// Writes the result files durably into the job's folder, with their checksums (SHA256SUMS), and
+/// result.json last.
+/// @throws std::runtime_error if a file cannot be written
+void save_job_files(const std::string& folder, const JobFiles& files);
+
+/// Computes a job, and saves its files.
+/// @return false if the job was stopped; no files are written in this case
+/// @throws as compute_job and save_job_files
+bool run_job(const JobRun& run);
 
 }  // namespace service

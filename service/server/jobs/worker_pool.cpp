@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "proto/framing/frame.hpp"
+#include "service/server/jobs/cluster_job.hpp"
 
 namespace service {
 namespace {
@@ -69,8 +70,9 @@ class WorkerPool::WorkerProcess : public std::enable_shared_from_this<WorkerProc
         on_progress_(std::move(on_progress)),
         on_ended_(std::move(on_ended)) {}
 
-  void start(double duration_s_max, std::chrono::milliseconds grace) {
-    read();
+  void start() { read(); }
+
+  void limit_time(double duration_s_max, std::chrono::milliseconds grace) {
     time_limit_.expires_after(std::chrono::duration_cast<asio::steady_timer::duration>(
         std::chrono::duration<double>(duration_s_max)));
     time_limit_.async_wait([self = shared_from_this(), grace](const asio::error_code& error) {
@@ -90,9 +92,13 @@ class WorkerPool::WorkerProcess : public std::enable_shared_from_this<WorkerProc
     });
   }
 
+  void kill() {
+    if (!exited_) ::kill(pid_, SIGKILL);
+  }
+
   void kill_now() {
     if (exited_) return;
-    ::kill(pid_, SIGKILL);
+    kill();
     ::waitpid(pid_, nullptr, 0);
     exited_ = true;
   }
@@ -106,6 +112,7 @@ class WorkerPool::WorkerProcess : public std::enable_shared_from_this<WorkerProc
     processor_s_ = seconds(used.ru_utime) + seconds(used.ru_stime);
     exited_ = true;
     done_ = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == kTimeOverStatus) is_time_over_ = true;
     if (!done_ && error_.empty()) end_text_ = describe_end(status);
     time_limit_.cancel();
     grace_.cancel();
@@ -117,7 +124,8 @@ class WorkerPool::WorkerProcess : public std::enable_shared_from_this<WorkerProc
   bool complete() const { return exited_ && !pipe_.is_open(); }
 
   void report() {
-    on_ended_({done_, error_.empty() ? end_text_ : error_, processor_s_, is_time_over_ && !done_});
+    on_ended_({done_, error_.empty() ? end_text_ : error_, processor_s_ + cluster_processor_s_,
+               is_time_over_ && !done_});
   }
 
   std::function<void()> on_complete;
@@ -140,7 +148,10 @@ class WorkerPool::WorkerProcess : public std::enable_shared_from_this<WorkerProc
     const proto::Status fed = decoder_.feed(std::span(input_).first(count), frames);
     for (const proto::Frame& frame : frames) {
       const auto message = parse_worker_message(frame);
-      if (message.progress) on_progress_(*message.progress);
+      if (message.progress) {
+        cluster_processor_s_ = message.progress->processor_s();
+        on_progress_(*message.progress);
+      }
       if (!message.error.empty() && error_.empty()) error_ = message.error;
     }
     asio::error_code ignored;
@@ -158,6 +169,7 @@ class WorkerPool::WorkerProcess : public std::enable_shared_from_this<WorkerProc
   bool exited_ = false;
   bool done_ = false;
   double processor_s_ = 0.0;
+  double cluster_processor_s_ = 0.0;
   bool is_time_over_ = false;
   std::string error_;     // from the worker
   std::string end_text_;  // how the process ended
@@ -206,11 +218,12 @@ void WorkerPool::start(const std::string& job_id, const std::string& folder,
     return on_ended({false, std::string("cannot start a worker: ") + std::strerror(errno)});
   }
   std::vector<std::string> words = {program_,
-                                    "run-job",
+                                    cluster_.empty() ? "run-job" : "run-cluster-job",
                                     folder,
                                     std::to_string(::getpid()),
                                     std::to_string(memory_bytes_max_),
                                     std::to_string(duration_s_max)};
+  if (!cluster_.empty()) words.push_back(cluster_);
   words.insert(words.end(), recording_paths.begin(), recording_paths.end());
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -234,12 +247,25 @@ void WorkerPool::start(const std::string& job_id, const std::string& folder,
                                                 std::move(on_ended));
   worker->on_complete = [this] { reap(); };
   workers_[job_id] = worker;
-  worker->start(duration_s_max, time_limit_grace_);
+  worker->start();
+  // On a cluster, the time limit begins when the task starts, which is known there.
+  if (cluster_.empty()) worker->limit_time(duration_s_max, time_limit_grace_);
 }
 
 void WorkerPool::stop(const std::string& job_id) {
   if (const auto found = workers_.find(job_id); found != workers_.end())
     found->second->stop(SIGTERM, grace_);
+}
+
+void WorkerPool::interrupt(const std::string& job_id) {
+  if (cluster_.empty()) return stop(job_id);
+  if (const auto found = workers_.find(job_id); found != workers_.end()) found->second->kill();
+}
+
+void WorkerPool::set_cluster(const std::string& settings) {
+  constexpr std::chrono::minutes kCancelTime(5);  // for a controller that answers late
+  cluster_ = settings;
+  grace_ = kCancelTime;
 }
 
 }  // namespace service

@@ -26,6 +26,12 @@ class WorkerPool final : public JobRunner {
              std::function<void(const rigcal::v1::JobProgress&)> on_progress,
              std::function<void(const JobEnd&)> on_ended) override;
   void stop(const std::string& job_id) override;
+  /// Kills the process of a job on a cluster, whose task then continues. Other jobs are stopped.
+  void interrupt(const std::string& job_id) override;
+
+  /// Runs the jobs on a cluster instead of this machine, see cluster_job.hpp.
+  /// @param settings  DaemonSlurm in text format
+  void set_cluster(const std::string& settings);
 
   /// Sets the time between sending SIGTERM, or SIGALRM at the time limit, and SIGKILL to a worker
   /// process.
@@ -43,6 +49,7 @@ class WorkerPool final : public JobRunner {
   asio::io_context& io_;
   std::string program_;
   std::uint64_t memory_bytes_max_;
+  std::string cluster_;  ///< settings; empty: jobs run on this machine
   std::chrono::milliseconds grace_{5000};
   std::chrono::milliseconds time_limit_grace_{1000 * kTimeLimitGrace_s};
   asio::signal_set child_ended_;

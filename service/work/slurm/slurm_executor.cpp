@@ -142,6 +142,7 @@ class JobFollower {
     }
     for (int polls = 0; polls < kSettlePolls && !is_complete() && wait(); ++polls) {
     }
+    store_.refresh();  // a task may have stored results before it failed
     const auto reported = failures_.begin();
     if (reported != failures_.end()) return reported->second;
     return {"the tasks have ended, but not all of their results are in " + store_.folder() +
@@ -349,9 +350,9 @@ class SlurmExecutor : public Executor {
     fail_silent_controller(store.folder());
   }
 
-  /// Returns the job of an earlier, killed process if it still waits or runs, has the same
-  /// resources and script, and computes all missing items.
-  std::optional<SubmittedJob> find_running_job(const WorkBatch& batch, const WorkStore& store,
+  /// Returns the job of an earlier, killed process if it waits, runs or has ended without a
+  /// failure, has the same resources and script, and computes all missing items.
+  std::optional<SubmittedJob> find_running_job(const WorkBatch& batch, WorkStore& store,
                                                const std::string& folder,
                                                SlurmCluster& cluster) const {
     SubmittedJob job;
@@ -370,9 +371,12 @@ class SlurmExecutor : public Executor {
     const auto is_computed = [&](const WorkItem* item) { return computed.contains(item); };
     if (!std::ranges::all_of(store.find_missing(batch.items), is_computed)) return std::nullopt;
     const auto states = cluster.list(job.number);
-    const auto is_live = [](const SlurmTask& task) { return !has_ended(task) && !is_held(task); };
+    store.refresh();  // a task may have ended meanwhile, and its results may appear late
+    const auto can_give_results = [](const SlurmTask& task) {
+      return task.state == "COMPLETED" || (!has_ended(task) && !is_held(task));
+    };
     // Without an answer of the controller, the tasks may run.
-    if (states && std::ranges::none_of(*states, is_live)) return std::nullopt;
+    if (states && std::ranges::none_of(*states, can_give_results)) return std::nullopt;
     return job;
   }
 

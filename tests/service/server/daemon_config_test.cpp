@@ -64,6 +64,10 @@ v1::Daemon reported(const DaemonConfig& config) {
                                                              config.operators.certificates.end());
   message.mutable_operators()->mutable_account()->Assign(config.operators.accounts.begin(),
                                                          config.operators.accounts.end());
+  if (!config.cluster.empty()) {
+    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
+        config.cluster, message.mutable_executor()->mutable_slurm()));
+  }
   return message;
 }
 
@@ -83,6 +87,9 @@ share {
   running_jobs: 27 buffer_bytes: 28 index_bytes: 29 processor_s: 30.5
 }
 operators { certificate: "anna" certificate: "bert" account: "carl" }
+executor {
+  slurm { partition: "p" account: "a" memory_MB: 31 batch_head: "h" node_program: "/n" }
+}
 )";
 
 // Every field of the schema is set here and must reach its setting.
@@ -90,7 +97,8 @@ TEST(DaemonConfig, AppliesEverySetting) {
   v1::Daemon written;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(kEverything, &written));
   for (const google::protobuf::Message* part : std::vector<const google::protobuf::Message*>{
-           &written, &written.tls(), &written.limits(), &written.share(), &written.operators()}) {
+           &written, &written.tls(), &written.limits(), &written.share(), &written.operators(),
+           &written.executor(), &written.executor().slurm()}) {
     std::vector<const google::protobuf::FieldDescriptor*> set;
     part->GetReflection()->ListFields(*part, &set);
     EXPECT_EQ(static_cast<int>(set.size()), part->GetDescriptor()->field_count())
@@ -136,6 +144,7 @@ TEST(DaemonConfig, RefusesValuesOutsideTheTable) {
   expect_parts(refused("share { disk_bytes: 0 }"), {"share.disk_bytes is 0"});
   expect_parts(refused("share { index_bytes: 0 }"), {"share.index_bytes is 0"});
   expect_parts(refused("workers: 65"), {"workers is 65", "from 1 to 64"});
+  expect_parts(refused("executor { slurm { memory_MB: 0 } }"), {"memory_MB is 0", "from 1 to"});
   for (const char* lacking : {"tls { certificate: \"c\" private_key: \"k\" }",
                               "tls { certificate: \"c\" client_ca: \"a\" }",
                               "tls { private_key: \"k\" client_ca: \"a\" }"}) {

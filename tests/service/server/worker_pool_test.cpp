@@ -8,7 +8,7 @@
 
 #include "proto/text/input_error.hpp"
 #include "service/calibration/calibration_input.hpp"
-#include "service/server/jobs/run_job.hpp"
+#include "service/server/jobs/job_process.hpp"
 #include "service/server/jobs/worker_messages.hpp"
 #include "service/server/jobs/worker_pool.hpp"
 #include "service/server/sessions/service_context.hpp"
