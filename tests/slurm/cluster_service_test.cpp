@@ -27,6 +27,12 @@ class ClusterService : public SlurmTest {
     return output_of("squeue --noheader --states=PENDING,RUNNING,COMPLETING --format=%A");
   }
 
+  /// Returns the node that runs a task.
+  std::string running_node() const {
+    const std::string nodes = output_of("squeue --noheader --states=RUNNING --format=%N");
+    return nodes.substr(0, nodes.find('\n'));
+  }
+
   void expect_no_jobs() const {
     EXPECT_TRUE(eventually([&] { return live_jobs().empty(); }, 120.0)) << live_jobs();
   }
@@ -47,17 +53,16 @@ TEST_F(ClusterService, KeepsJobsThroughCrashes) {
   submit_swing(*service, "kept");
   ASSERT_TRUE(wait_until_on_node(*service, "kept"));
   const std::string number = live_jobs();
-  const std::string node = output_of("squeue --noheader --states=RUNNING --format=%N");
-  cluster("kill", node.substr(0, node.find('\n')));
+  const std::string node = running_node();
+  cluster("kill", node);
   service->kill();
   ASSERT_TRUE(service->start());
   EXPECT_EQ(live_jobs(), number) << "the job was submitted again";
   EXPECT_EQ(end_of_job(*service, "kept").state(), rigcal::v1::JOB_DONE);
-  renew_cluster();
+  cluster("run", node);
   submit_swing(*service, "lost");
   ASSERT_TRUE(wait_until_on_node(*service, "lost"));
-  const std::string lost = output_of("squeue --noheader --states=RUNNING --format=%N");
-  cluster("lose", lost.substr(0, lost.find('\n')));
+  cluster("lose", running_node());
   EXPECT_EQ(end_of_job(*service, "lost").state(), rigcal::v1::JOB_DONE);
   EXPECT_EQ(service->stop(), 0);
   renew_cluster();

@@ -87,28 +87,6 @@ TEST_F(SlurmExecutorTest, CancelsTasksWhenStopped) {
   EXPECT_GE(progress_.kept, kept);
 }
 
-// kill -9 of a node's daemon in the middle: its task continues, and may run a second time.
-TEST_F(SlurmExecutorTest, SurvivesAKilledNodeDaemon) {
-  bool killed = false;
-  on_progress_ = [&](const WorkProgress& now) {
-    if (now.done >= 3 && !std::exchange(killed, true)) cluster("kill", "n1");
-  };
-  EXPECT_TRUE(run(batch_of(std::vector<std::string>(8, "sleep 0.5"))));
-  EXPECT_TRUE(killed);
-  renew_cluster();
-}
-
-// A node that is lost with its tasks: Slurm starts them again elsewhere.
-TEST_F(SlurmExecutorTest, RepeatsTasksOfALostNode) {
-  bool lost = false;
-  on_progress_ = [&](const WorkProgress& now) {
-    if (now.done >= 3 && !std::exchange(lost, true)) cluster("lose", "n2");
-  };
-  EXPECT_TRUE(run(batch_of(std::vector<std::string>(6, "sleep 2"))));
-  EXPECT_TRUE(lost);
-  renew_cluster();
-}
-
 // The controller is killed while two tasks run, after it has saved this state: it saves its state
 // every 5 s, and forgets later changes.
 TEST_F(SlurmExecutorTest, WaitsForARestartedController) {

@@ -22,6 +22,7 @@ TEST(SlurmStates, AreReadFromSqueue) {
   EXPECT_FALSE(has_ended(tasks[0]) || has_ended(tasks[1]));
   EXPECT_TRUE(has_ended(tasks[2]));
   EXPECT_TRUE(parse_slurm_tasks("", "17").empty());
+  EXPECT_TRUE(has_ended(parse_slurm_tasks("17|N/A|CANCELLED|Resources\n", "17").at(0)));
 }
 
 // A line that is not understood must not count as "no task runs".

@@ -66,7 +66,8 @@ SlurmTask parse_slurm_task(std::string_view line, const std::string& job) {
     start = end + 1;
   }
   const bool is_task =
-      fields.size() == 4 && fields[0] == job && consists_of(fields[1], "0123456789-,%.") &&
+      fields.size() == 4 && fields[0] == job &&
+      (consists_of(fields[1], "0123456789-,%.") || fields[1] == "N/A") &&
       (is_among_names(kLiveStates, fields[2]) || is_among_names(kEndStates, fields[2]));
   if (!is_task) refuse_output("squeue", line);
   return {std::string(fields[1]), std::string(fields[2]), std::string(fields[3])};

@@ -9,7 +9,8 @@ namespace service {
 
 /// State of one task of a job array, or of several pending ones.
 struct SlurmTask {
-  std::string index;   ///< index in the array; of pending tasks also ranges, e.g. "3-5,7"
+  std::string index;   ///< index in the array; of pending tasks also ranges, e.g. "3-5,7";
+                       ///< "N/A" for all that were cancelled before their start
   std::string state;   ///< state as printed by squeue, e.g. "RUNNING"
   std::string reason;  ///< reason as printed by squeue, e.g. "Resources"
 };
