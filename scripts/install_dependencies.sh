@@ -13,7 +13,7 @@ Installs the Debian 12 packages that are missing (as root, or through sudo):
 USAGE
 }
 
-demo_packages=(ca-certificates ccache clang-16 cmake g++ git libasio-dev libcli11-dev libeigen3-dev
+demo_packages=(ca-certificates ccache clang-16 cmake g++ git libasio-dev libboost-dev libcli11-dev libeigen3-dev
   libhdf5-dev libfmt-dev liblz4-dev libmatio-dev libprotobuf-dev libserialport-dev libspdlog-dev
   libsqlite3-dev libssl-dev libtinyxml2-dev libzstd-dev ninja-build pkg-config protobuf-compiler zlib1g-dev)
 test_packages=("${demo_packages[@]}" gcc-arm-none-eabi qemu-system-arm libbenchmark-dev libceres-dev libclang-rt-16-dev libgtest-dev libopenblas-dev munge

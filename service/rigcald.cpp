@@ -26,7 +26,9 @@ int serve(CLI::App& app, int argc, char** argv) {
                  "default unix:$XDG_RUNTIME_DIR/rigcald.sock, "
                  "or unix:/run/rigcald/rigcald.sock if that variable is unset")
       ->type_name("unix:/PATH|HOST:PORT");
-  app.add_option("--http", http, "Address for /metrics and /health; default none")
+  app.add_option("--http", http,
+                 "Address of the web page, the HTTP interface, /metrics and /health; "
+                 "default none")
       ->type_name("HOST:PORT");
   app.add_option("--tls-cert", certificate, "Certificate chain, PEM")->type_name("FILE");
   app.add_option("--tls-key", key, "Private key, PEM")->type_name("FILE");

@@ -28,7 +28,7 @@
 #include "proto/text/input_error.hpp"
 #include "proto/text/text_file.hpp"
 #include "proto/tls/tls.hpp"
-#include "service/server/http_endpoint.hpp"
+#include "service/server/http_server.hpp"
 #include "service/server/jobs/cluster_job.hpp"
 #include "service/server/jobs/job_store.hpp"
 #include "service/server/jobs/worker_pool.hpp"
@@ -90,6 +90,18 @@ void raise_descriptor_limit() {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// Returns whether every account of this machine may use a file in this folder.
+bool may_all_accounts_enter(const std::filesystem::path& path) {
+  using std::filesystem::perms;
+  std::error_code error;
+  for (auto folder = std::filesystem::absolute(path).parent_path(); folder.has_relative_path();
+       folder = folder.parent_path()) {
+    const perms allowed = std::filesystem::status(folder, error).permissions();
+    if (error || (allowed & perms::others_exec) == perms::none) return false;
+  }
+  return true;
 }
 
 class Daemon {
@@ -191,17 +203,20 @@ class Daemon {
           parse(text, config, tls.has_value(),
                 "others could read the traffic; give tls { certificate private_key client_ca }"));
     }
+    const bool tls_used = tls.has_value();
     const ConnectionTimeouts timeouts{std::chrono::duration<double>(config.handshake_timeout_s),
                                       std::chrono::duration<double>(config.frame_timeout_s),
                                       std::chrono::duration<double>(config.write_timeout_s)};
     listener_ = std::make_unique<Listener>(io_, context_, sessions_, jobs_, places, std::move(tls),
                                            timeouts);
     if (config.http.empty()) return;
-    http_ = std::make_unique<HttpEndpoint>(
-        io_,
-        parse(config.http, config, false,
-              "others could read the service's status; use a TLS proxy"),
-        HttpEndpoint::HttpPages{[this] { return format_metrics(); }, [this] { return healthy(); }});
+    http_ = std::make_unique<HttpServer>(
+        io_, parse(config.http, config, false, "others could read the traffic; use a TLS proxy"),
+        HttpServices{context_, sessions_, jobs_, [this] { return format_metrics(); },
+                     [this] { return healthy(); }},
+        config.http_access, std::ranges::any_of(places, [&](const ListenAddress& place) {
+          return place.unix_path.empty() ? !tls_used : may_all_accounts_enter(place.unix_path);
+        }));
     log_event(LogLevel::kInfo, "http", {{"port", std::uint64_t{http_->port()}}});
   }
 
@@ -291,7 +306,7 @@ class Daemon {
   SessionStore sessions_;
   JobStore jobs_;
   std::unique_ptr<Listener> listener_;
-  std::unique_ptr<HttpEndpoint> http_;
+  std::unique_ptr<HttpServer> http_;
   std::uint64_t used_bytes_ = 0;  // on disk by sessions and jobs, counted once a second
   bool stopping_ = false;
   int tick_count_ = 0;
@@ -335,6 +350,26 @@ void take_share(const rigcal::v1::DaemonShare& message, IdentityLimits& out) {
   TAKE(processor_s, out);
 }
 
+void take_http_access(const rigcal::v1::HttpAccess& message, const proto::TextLocator& place,
+                      HttpAccessConfig& out) {
+  out.hosts.assign(message.host().begin(), message.host().end());
+  for (int k = 0; k < message.token_size(); ++k) {
+    const rigcal::v1::HttpToken& token = message.token(k);
+    const bool is_hash = token.sha256().size() == 64 &&
+                         token.sha256().find_first_not_of("0123456789abcdef") == std::string::npos;
+    const bool has_kind =
+        token.identity().starts_with("account:") || token.identity().starts_with("certificate:");
+    if (!is_hash || !has_kind) {
+      place.at("http_access")
+          .at("token", k)
+          .fail(
+              "a token needs sha256, its SHA-256 as 64 hexadecimal digits (printf %s TOKEN | "
+              "sha256sum), and identity, \"account:NAME\" or \"certificate:NAME\"");
+    }
+    out.tokens.push_back({token.sha256(), token.identity()});
+  }
+}
+
 }  // namespace
 
 int run_daemon(const DaemonConfig& config, const std::string& program, const std::string& version) {
@@ -373,6 +408,7 @@ DaemonConfig load_daemon_config(const std::string& path) {
     // A single space is no setting, but marks a cluster with defaults only.
     config.cluster = " " + message.executor().slurm().ShortDebugString();
   }
+  take_http_access(message.http_access(), place, config.http_access);
   return config;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "proto/tls/tls_files.hpp"
+#include "service/server/http_access.hpp"
 #include "service/server/sessions/identity.hpp"
 #include "service/server/sessions/service_context.hpp"
 
@@ -14,7 +15,8 @@ struct DaemonConfig {
   std::string data_folder;
   std::vector<std::string>
       listen;             ///< addresses "HOST:PORT" or "unix:/PATH"; empty: account_service_address
-  std::string http;       ///< address of the HTTP endpoint for monitoring; empty: no endpoint
+  std::string http;       ///< address of the HTTP server; empty: no server
+  HttpAccessConfig http_access;
   proto::TlsFiles tls;    ///< TLS files; their authority signs client certificates
   bool insecure = false;  ///< allow addresses beyond loopback without TLS
   OperatorNames operators;

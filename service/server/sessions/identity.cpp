@@ -8,7 +8,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 
 namespace service {
 namespace {
@@ -45,6 +49,31 @@ std::string address_text(const sockaddr_storage& peer) {
   return std::string(text.data()) + "/64";
 }
 
+// Returns an address and port as /proc/net/tcp or /proc/net/tcp6 writes them; empty if the address
+// cannot be in that table. A socket of IPv6 may have an IPv4 peer.
+std::string proc_net_address(const sockaddr_storage& address, bool v6) {
+  std::array<std::uint32_t, 4> words{0, 0, htonl(0xffff), 0};
+  std::uint16_t port = 0;
+  if (address.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
+    words[3] = v4.sin_addr.s_addr;
+    port = ntohs(v4.sin_port);
+  } else {
+    const auto& in6 = reinterpret_cast<const sockaddr_in6&>(address);
+    std::memcpy(words.data(), &in6.sin6_addr, sizeof words);
+    port = ntohs(in6.sin6_port);
+    if (!v6 && !IN6_IS_ADDR_V4MAPPED(&in6.sin6_addr)) return "";
+  }
+  std::array<char, 48> text{};
+  if (v6) {
+    std::snprintf(text.data(), text.size(), "%08X%08X%08X%08X:%04X", words[0], words[1], words[2],
+                  words[3], port);
+  } else {
+    std::snprintf(text.data(), text.size(), "%08X:%04X", words[3], port);
+  }
+  return text.data();
+}
+
 }  // namespace
 
 Identity identify_socket_peer(int socket, const OperatorNames& operators) {
@@ -59,10 +88,48 @@ Identity identify_socket_peer(int socket, const OperatorNames& operators) {
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) {
     return {"account:unknown", false};
   }
-  const std::string name = account_name(credentials.uid);
+  return identify_account(credentials.uid, operators);
+}
+
+Identity identify_account(uid_t user, const OperatorNames& operators) {
+  const std::string name = account_name(user);
   // Root and the service's own account can change the files anyway.
-  const bool owns_files = credentials.uid == 0 || credentials.uid == ::geteuid();
+  const bool owns_files = user == 0 || user == ::geteuid();
   return {"account:" + name, owns_files || contains(operators.accounts, name)};
+}
+
+std::optional<uid_t> find_loopback_peer_account(int socket) {
+  sockaddr_storage own{}, peer{};
+  socklen_t own_size = sizeof own, peer_size = sizeof peer;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &own_size) != 0 ||
+      ::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0) {
+    return std::nullopt;
+  }
+  for (const bool v6 : {false, true}) {
+    const std::string wanted = proc_net_address(peer, v6) + " " + proc_net_address(own, v6);
+    if (wanted.size() < 8) continue;
+    std::ifstream table(v6 ? "/proc/net/tcp6" : "/proc/net/tcp");
+    for (std::string line; std::getline(table, line);) {
+      const std::size_t at = line.find(wanted + " 01 ");  // 01: established
+      if (at == std::string::npos) continue;
+      // After the state: queues, timer, retransmissions, user, timeout, inode. A socket that its
+      // process has closed has user 0 and inode 0.
+      std::istringstream rest(line.substr(at + wanted.size() + 4));
+      std::string queues, timer, retransmissions;
+      std::uint64_t user = 0, timeout = 0, inode = 0;
+      rest >> queues >> timer >> retransmissions >> user >> timeout >> inode;
+      if (rest && inode != 0) return static_cast<uid_t>(user);
+    }
+  }
+  return std::nullopt;
+}
+
+Identity identify_name(const std::string& name, const OperatorNames& operators) {
+  const auto listed = [&](const std::string& prefix, const std::vector<std::string>& names) {
+    return name.starts_with(prefix) && contains(names, name.substr(prefix.size()));
+  };
+  return {name,
+          listed("certificate:", operators.certificates) || listed("account:", operators.accounts)};
 }
 
 Identity identify_certificate(const std::string& name, const OperatorNames& operators) {

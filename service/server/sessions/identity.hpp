@@ -1,5 +1,8 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +32,16 @@ struct OperatorNames {
 /// Returns the identity of the peer of a Unix or TCP socket as the kernel reports it. All IPv6
 /// addresses of a /64 network give one identity, since a host can use every address of its network.
 Identity identify_socket_peer(int socket, const OperatorNames& operators);
+
+/// Returns the identity of an account of this machine.
+Identity identify_account(uid_t user, const OperatorNames& operators);
+
+/// Returns the account of the process at the other end of a TCP connection within this machine;
+/// nullopt if the kernel does not list an open socket for it. Reads /proc/net.
+std::optional<uid_t> find_loopback_peer_account(int socket);
+
+/// Returns the identity with a given name, "account:NAME" or "certificate:NAME".
+Identity identify_name(const std::string& name, const OperatorNames& operators);
 
 /// Returns the identity of a client with a TLS certificate.
 /// @param name  common name of the certificate, see proto::peer_name

@@ -68,6 +68,14 @@ v1::Daemon reported(const DaemonConfig& config) {
     EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
         config.cluster, message.mutable_executor()->mutable_slurm()));
   }
+  for (const std::string& host : config.http_access.hosts) {
+    message.mutable_http_access()->add_host(host);
+  }
+  for (const HttpToken& token : config.http_access.tokens) {
+    v1::HttpToken& written = *message.mutable_http_access()->add_token();
+    written.set_sha256(token.sha256);
+    written.set_identity(token.identity);
+  }
   return message;
 }
 
@@ -90,6 +98,13 @@ operators { certificate: "anna" certificate: "bert" account: "carl" }
 executor {
   slurm { partition: "p" account: "a" memory_MB: 31 batch_head: "h" node_program: "/n" }
 }
+http_access {
+  host: "rigs.example.org"
+  token {
+    sha256: "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+    identity: "account:carl"
+  }
+}
 )";
 
 // Every field of the schema is set here and must reach its setting.
@@ -98,7 +113,8 @@ TEST(DaemonConfig, AppliesEverySetting) {
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(kEverything, &written));
   for (const google::protobuf::Message* part : std::vector<const google::protobuf::Message*>{
            &written, &written.tls(), &written.limits(), &written.share(), &written.operators(),
-           &written.executor(), &written.executor().slurm()}) {
+           &written.executor(), &written.executor().slurm(), &written.http_access(),
+           &written.http_access().token(0)}) {
     std::vector<const google::protobuf::FieldDescriptor*> set;
     part->GetReflection()->ListFields(*part, &set);
     EXPECT_EQ(static_cast<int>(set.size()), part->GetDescriptor()->field_count())
@@ -143,6 +159,8 @@ TEST(DaemonConfig, RefusesValuesOutsideTheTable) {
   expect_parts(refused("share { processor_s: 0.5 }"), {"share.processor_s is 0.5", "from 1 to"});
   expect_parts(refused("share { disk_bytes: 0 }"), {"share.disk_bytes is 0"});
   expect_parts(refused("share { index_bytes: 0 }"), {"share.index_bytes is 0"});
+  expect_parts(refused("http_access { token { sha256: \"ab\" identity: \"account:a\" } }"),
+               {"daemon.textproto:1:", "a token needs sha256"});
   expect_parts(refused("workers: 65"), {"workers is 65", "from 1 to 64"});
   expect_parts(refused("executor { slurm { memory_MB: 0 } }"), {"memory_MB is 0", "from 1 to"});
   for (const char* lacking : {"tls { certificate: \"c\" private_key: \"k\" }",

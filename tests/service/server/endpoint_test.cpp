@@ -46,7 +46,8 @@ TEST(Endpoint, ReportsMetricsAndHealth) {
                          "\nrigcald_commit_duration_seconds_count 3\n",
                          "# TYPE rigcald_commit_duration_seconds histogram"});
   EXPECT_NE(http_get(port, "GET /health HTTP/1.1\\r\\n\\r\\n").find("ok"), std::string::npos);
-  EXPECT_NE(http_get(port, "GET /else HTTP/1.1\\r\\n\\r\\n").find("404"), std::string::npos);
+  const std::string host = "\\r\\nHost: localhost:" + std::to_string(port) + "\\r\\n\\r\\n";
+  EXPECT_NE(http_get(port, "GET /else HTTP/1.1" + host).find("404"), std::string::npos);
   EXPECT_NE(http_get(port, "POST /health HTTP/1.1\\r\\n\\r\\n").find("405"), std::string::npos);
 }
 

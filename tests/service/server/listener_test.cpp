@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "service/server/connection.hpp"
-#include "service/server/http_endpoint.hpp"
+#include "service/server/http_server.hpp"
 #include "service/server/listener.hpp"
 #include "tests/service/server/server_in_hand.hpp"
 #include "tests/service/server/socket_client.hpp"
@@ -225,17 +225,18 @@ TEST(Listener, DistinguishesLoopbackFromTheNetwork) {
 }
 
 struct Served {
-  Served()
-      : http(
-            server.io, parse_listen_address(server.io, "127.0.0.1:0"),
-            HttpEndpoint::HttpPages{[] { return std::string("metrics\n"); }, [] { return true; }}) {
+  explicit Served(HttpTimeouts timeouts = {})
+      : http(server.io, parse_listen_address(server.io, "127.0.0.1:0"),
+             HttpServices{server.store.context, *server.store.sessions, *server.store.jobs,
+                          [] { return std::string("metrics\n"); }, [] { return true; }},
+             {}, true, timeouts) {
     http.start();
     server.run();
   }
   ~Served() { server.stop(); }
 
   ServerInHand server;
-  HttpEndpoint http;
+  HttpServer http;
 };
 
 // Whether a request sent now gets a response.
@@ -243,23 +244,12 @@ bool answered(SocketClient& client) {
   return client.send_bytes("GET /health HTTP/1.1\r\n\r\n") && client.discard(5.0) > 0;
 }
 
-// Forty connections that never finish their request must not block monitoring.
-TEST(HttpEndpoint, AnswersWhileFortyConnectionsAreHalfOpen) {
+// The maximum number of connections is kept. One more closes only the oldest, also if all have
+// begun a request that they never finish.
+TEST(HttpServer, ReplacesTheOldestConnectionAboveTheLimit) {
   Served served;
   std::vector<SocketClient> crowd;
-  for (int k = 0; k < 40; ++k) {
-    crowd.emplace_back(served.http.port());
-    ASSERT_TRUE(crowd.back().send_bytes("GET /hea"));
-  }
-  SocketClient client(served.http.port());
-  EXPECT_TRUE(answered(client));
-}
-
-// The maximum number of connections is kept; one more closes only the oldest.
-TEST(HttpEndpoint, ClosesTheOldestConnectionAboveTheLimit) {
-  Served served;
-  std::vector<SocketClient> crowd;
-  for (std::size_t k = 0; k < HttpEndpoint::kOpenMax; ++k) {
+  for (std::size_t k = 0; k < HttpServer::kConnectionsMax; ++k) {
     crowd.emplace_back(served.http.port());
     ASSERT_TRUE(crowd.back().send_bytes("GET /hea"));
   }
@@ -269,6 +259,17 @@ TEST(HttpEndpoint, ClosesTheOldestConnectionAboveTheLimit) {
   EXPECT_TRUE(crowd.front().closed_by_service(5.0));
   EXPECT_TRUE(crowd[1].send_bytes("lth HTTP/1.1\r\n\r\n"));
   EXPECT_GT(crowd[1].discard(5.0), 0u);
+}
+
+// A request that is not completed in time, and an idle connection, are closed.
+TEST(HttpServer, ClosesSlowAndIdleConnections) {
+  using Seconds = std::chrono::duration<double>;
+  Served served({.request = Seconds(0.3), .idle = Seconds(0.3), .write = Seconds(0.3)});
+  SocketClient slow(served.http.port()), idle(served.http.port());
+  ASSERT_TRUE(slow.send_bytes("GET /hea"));
+  EXPECT_TRUE(answered(idle));
+  EXPECT_TRUE(slow.closed_by_service(10.0));
+  EXPECT_TRUE(idle.closed_by_service(10.0));
 }
 
 // A service with one end of each socket pair; the test has the other.
