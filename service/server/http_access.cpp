@@ -82,7 +82,8 @@ std::optional<HttpResponse> HttpAccess::check_source(const HttpRequest& request,
                   "\"; use its address, or add the name to http_access.host in its settings");
   }
   const auto origin = request.header("origin");
-  if (!origin || (!origin->empty() && *origin != "http://" + host && *origin != "https://" + host)) {
+  if (!origin ||
+      (!origin->empty() && *origin != "http://" + host && *origin != "https://" + host)) {
     return refuse("the request comes from a web page of another origin");
   }
   // Browsers set this field. A link from another site may open a page, and nothing else.
@@ -159,8 +160,8 @@ HttpResponse HttpAccess::log_in(const HttpRequest& request, const std::string& t
   const auto now = std::chrono::steady_clock::now();
   std::erase_if(logins_, [&](const auto& login) { return login.second.ends <= now; });
   if (logins_.size() >= kLoginsMax) {
-    logins_.erase(std::ranges::min_element(
-        logins_, {}, [](const auto& login) { return login.second.ends; }));
+    logins_.erase(
+        std::ranges::min_element(logins_, {}, [](const auto& login) { return login.second.ends; }));
   }
   const std::string key = sha256_of(proto::make_secret());
   logins_[key] = {name, now + kLoginTime};
@@ -168,9 +169,9 @@ HttpResponse HttpAccess::log_in(const HttpRequest& request, const std::string& t
   response.body = "{\"identity\":" + json_string(name) + "}\n";
   const bool https = request.header("origin").value_or("").starts_with("https://");
   response.headers.emplace_back(
-      "Set-Cookie",
-      cookie_name() + "=" + key + "; HttpOnly; SameSite=Strict; Path=/; Max-Age=" +
-          std::to_string(std::chrono::seconds(kLoginTime).count()) + (https ? "; Secure" : ""));
+      "Set-Cookie", cookie_name() + "=" + key + "; HttpOnly; SameSite=Strict; Path=/; Max-Age=" +
+                        std::to_string(std::chrono::seconds(kLoginTime).count()) +
+                        (https ? "; Secure" : ""));
   return response;
 }
 
@@ -178,8 +179,8 @@ HttpResponse HttpAccess::log_out(const HttpRequest& request) {
   logins_.erase(cookie(request));
   HttpResponse response;
   response.body = "{}\n";
-  response.headers.emplace_back(
-      "Set-Cookie", cookie_name() + "=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0");
+  response.headers.emplace_back("Set-Cookie",
+                                cookie_name() + "=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0");
   return response;
 }
 

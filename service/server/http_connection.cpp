@@ -102,7 +102,8 @@ void HttpConnection::start() {
   const auto local = socket_.local_endpoint(error);
   if (error) return close();
   local_ = endpoint_text(local);
-  deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(server_.timeouts().request);
+  deadline_ =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(server_.timeouts().request);
   watch();
   read();
 }
@@ -121,25 +122,25 @@ void HttpConnection::close() {
 
 // Reads at any time, also to notice the end of a connection that receives events.
 void HttpConnection::read() {
-  socket_.async_read_some(asio::buffer(received_),
-                          [self = shared_from_this()](const asio::error_code& error,
-                                                      std::size_t count) {
-                            if (self->closed_) return;
-                            if (error) {
-                              const bool is_busy = !self->is_waiting_for_client();
-                              self->keep_alive_ = false;
-                              if (is_busy && !self->is_sending_events()) return;
-                              return self->close();
-                            }
-                            if (!self->finished_) {
-                              self->input_.append(self->received_.data(), count);
-                            }
-                            if (self->input_.size() > kUnreadInputMax && self->route_ != nullptr) {
-                              return self->close();
-                            }
-                            if (self->is_waiting_for_client()) self->parse();
-                            if (!self->closed_) self->read();
-                          });
+  socket_.async_read_some(
+      asio::buffer(received_),
+      [self = shared_from_this()](const asio::error_code& error, std::size_t count) {
+        if (self->closed_) return;
+        if (error) {
+          const bool is_busy = !self->is_waiting_for_client();
+          self->keep_alive_ = false;
+          if (is_busy && !self->is_sending_events()) return;
+          return self->close();
+        }
+        if (!self->finished_) {
+          self->input_.append(self->received_.data(), count);
+        }
+        if (self->input_.size() > kUnreadInputMax && self->route_ != nullptr) {
+          return self->close();
+        }
+        if (self->is_waiting_for_client()) self->parse();
+        if (!self->closed_) self->read();
+      });
 }
 
 void HttpConnection::parse() {
@@ -153,8 +154,9 @@ void HttpConnection::parse() {
     ++context_.metrics.protocol_errors_total;
     keep_alive_ = false;
     return respond(make_http_error(status, "BAD_REQUEST",
-                                   status == 400 ? "the request is not valid HTTP/1.1"
-                                                 : "the request is larger than this service allows"));
+                                   status == 400
+                                       ? "the request is not valid HTTP/1.1"
+                                       : "the request is larger than this service allows"));
   }
   if (!parser_.is_done()) return;
   const HttpRequest request = parser_.take();
@@ -197,8 +199,7 @@ void HttpConnection::answer_on_its_own(const HttpRequest& request) {
       const auto parsed = google::protobuf::util::JsonStringToMessage(request.body, &body);
       const auto token = body.fields().find("token");
       response = server_.access().log_in(
-          request,
-          parsed.ok() && token != body.fields().end() ? token->second.string_value() : "");
+          request, parsed.ok() && token != body.fields().end() ? token->second.string_value() : "");
       break;
     }
     case HttpAnswer::kLogOut:
@@ -238,12 +239,12 @@ void HttpConnection::forward(const HttpRequest& request, const Identity& identit
   ServiceRequest message;
   route_->set_request(message, id_);
   if (*route_->body != '\0') {
-    const auto parsed = google::protobuf::util::JsonStringToMessage(request.body,
-                                                                    message.mutable_submit_job());
+    const auto parsed =
+        google::protobuf::util::JsonStringToMessage(request.body, message.mutable_submit_job());
     if (!parsed.ok()) {
-      return respond(make_http_error(400, "BAD_REQUEST",
-                                     "the body is not a SubmitJob message as JSON: " +
-                                         std::string(parsed.message())));
+      return respond(make_http_error(
+          400, "BAD_REQUEST",
+          "the body is not a SubmitJob message as JSON: " + std::string(parsed.message())));
     }
   }
   file_offset_ = 0;
@@ -405,9 +406,8 @@ void HttpConnection::write_rest(std::size_t begin) {
         if (self->closed_) return;
         if (error) return self->close();
         self->context_.metrics.sent_bytes_total += count;
-        self->deadline_ =
-            Clock::now() +
-            std::chrono::duration_cast<Clock::duration>(self->server_.timeouts().write);
+        self->deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                             self->server_.timeouts().write);
         if (begin + count < self->writing_.size()) return self->write_rest(begin + count);
         self->on_written();
       });

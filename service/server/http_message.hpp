@@ -22,8 +22,8 @@ struct HttpRequest {
   std::string body;
   bool keep_alive = false;
 
-  /// Returns the value of a header field, or an empty text. Returns nullopt if the field occurs more
-  /// than once.
+  /// Returns the value of a header field, or an empty text. Returns nullopt if the field occurs
+  /// more than once.
   std::optional<std::string> header(std::string_view lower_case_name) const;
 };
 
@@ -51,8 +51,8 @@ class HttpRequestParser {
   /// @return status of the response to a damaged or oversized request; 0 if there is no error
   int feed(std::string& input);
 
-  bool is_done() const;     ///< true if the request is complete
-  bool has_begun() const;   ///< true if a part of the request was received
+  bool is_done() const;      ///< true if the request is complete
+  bool has_begun() const;    ///< true if a part of the request was received
   HttpRequest take() const;  ///< returns the complete request
 
  private:

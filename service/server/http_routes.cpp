@@ -95,7 +95,7 @@ std::string schema_of(const Descriptor& message, std::set<const Descriptor*>& ne
 
 const Descriptor& find_message(const std::string& name) {
   return *google::protobuf::DescriptorPool::generated_pool()->FindMessageTypeByName("rigcal.v1." +
-                                                                                   name);
+                                                                                    name);
 }
 
 /// Returns the schemas of messages, and of all messages in their fields.
@@ -112,9 +112,7 @@ std::string schemas_of(std::set<const Descriptor*> needed) {
   return schemas;
 }
 
-bool is_of_api(const HttpRoute& route) {
-  return std::string_view(route.path).starts_with("/api/");
-}
+bool is_of_api(const HttpRoute& route) { return std::string_view(route.path).starts_with("/api/"); }
 
 std::string operation_of(const HttpRoute& route) {
   const std::string path = route.path;
@@ -132,10 +130,12 @@ std::string operation_of(const HttpRoute& route) {
   }
   const bool is_file = route.answer == HttpAnswer::kFile;
   const bool is_events = route.answer == HttpAnswer::kEvents;
-  const std::string type = is_file ? route.reply : is_events ? "text/event-stream" : "application/json";
+  const std::string type = is_file     ? route.reply
+                           : is_events ? "text/event-stream"
+                                       : "application/json";
   const std::string schema = route.answer == HttpAnswer::kMessage ? schema_reference(route.reply)
-                             : is_file || is_events ? "{\"type\":\"string\"}"
-                                                    : "{\"type\":\"object\"}";
+                             : is_file || is_events               ? "{\"type\":\"string\"}"
+                                                                  : "{\"type\":\"object\"}";
   return text + ",\"responses\":{\"200\":{\"description\":\"success\",\"content\":{" +
          json_string(type) + ":{\"schema\":" + schema +
          "}}},\"default\":{\"description\":\"error\",\"content\":{\"application/json\":{\"schema\":"
@@ -240,13 +240,13 @@ std::string make_openapi_document(const std::string& version) {
       if (path != route.path) continue;
       std::string method = route.method;
       for (char& letter : method) letter = static_cast<char>(letter - 'A' + 'a');
-      operations += (operations.empty() ? "" : ",") + json_string(method) + ":" + operation_of(route);
+      operations +=
+          (operations.empty() ? "" : ",") + json_string(method) + ":" + operation_of(route);
     }
     items += (items.empty() ? "" : ",\n") + json_string(path) + ":{" + operations + "}";
   }
   return "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"rigcald\",\"version\":" +
-         json_string(version) +
-         "},\"security\":[{\"token\":[]},{}],\n\"paths\":{" + items +
+         json_string(version) + "},\"security\":[{\"token\":[]},{}],\n\"paths\":{" + items +
          "},\n\"components\":{\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":"
          "\"bearer\"}},\"schemas\":{" +
          schemas_of(needed) + "}}}\n";

@@ -7,8 +7,7 @@
 namespace service {
 
 HttpServer::HttpServer(asio::io_context& io, const ListenAddress& place, HttpServices services,
-                       const HttpAccessConfig& access, bool open_to_accounts,
-                       HttpTimeouts timeouts)
+                       const HttpAccessConfig& access, bool open_to_accounts, HttpTimeouts timeouts)
     : acceptor_(io, place, "--http"),
       services_(std::move(services)),
       access_(access, services_.context.operators, port(), place.loopback, open_to_accounts),

@@ -30,12 +30,12 @@ struct HttpTimeouts {
   std::chrono::duration<double> write{15.0};    ///< longest time in which the client reads nothing
 };
 
-/// HTTP/1.1 server with the web page, the HTTP/JSON interface to sessions and jobs, and /metrics and
-/// /health for monitoring. Each connection is a client of the service protocol (Conversation), with
-/// the rights and shares of its identity.
+/// HTTP/1.1 server with the web page, the HTTP/JSON interface to sessions and jobs, and /metrics
+/// and /health for monitoring. Each connection is a client of the service protocol (Conversation),
+/// with the rights and shares of its identity.
 ///
-/// The server keeps at most kConnectionsMax connections. At the limit, a new connection replaces the
-/// oldest connection that waits for its client, or else the oldest connection. Clients that are
+/// The server keeps at most kConnectionsMax connections. At the limit, a new connection replaces
+/// the oldest connection that waits for its client, or else the oldest connection. Clients that are
 /// slow, idle or numerous therefore block no others, and they do not affect the sessions of rigs.
 class HttpServer {
  public:

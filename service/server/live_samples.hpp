@@ -11,8 +11,8 @@ namespace service {
 
 /// Samples of a running session for display: the least and greatest value of each joint and each
 /// command in intervals of kInterval_s. The size of the output therefore does not depend on the
-/// sampling rate. Collects batches until the viewer can receive more, and drops the oldest intervals
-/// if the viewer is too slow.
+/// sampling rate. Collects batches until the viewer can receive more, and drops the oldest
+/// intervals if the viewer is too slow.
 class LiveSamples {
  public:
   static constexpr double kInterval_s = 0.01;
@@ -32,7 +32,7 @@ class LiveSamples {
 
  private:
   struct Interval {
-    std::int64_t number;  // time / kInterval_s
+    std::int64_t number;            // time / kInterval_s
     std::vector<double> low, high;  // joints, then commands; NaN without a valid reading
   };
 

@@ -32,7 +32,8 @@ std::string json_list(const std::vector<std::string>& items) {
   return "[" + join_items(items, std::identity(), ",") + "]";
 }
 
-// Names in rig files are identifiers of letters, digits, "_" and similar; anything else is replaced.
+// Names in rig files are identifiers of letters, digits, "_" and similar; anything else is
+// replaced.
 std::string json_name(const std::string& name) {
   std::string text;
   for (const char letter : proto::to_utf8(name)) {
@@ -47,8 +48,8 @@ class Outline {
  public:
   explicit Outline(const Rig& rig)
       : mechanism_(rig.mechanism),
-        zero_(estimator::place_bodies(
-            mechanism_, Eigen::VectorXd::Zero(mechanism_.joint_count()))) {
+        zero_(
+            estimator::place_bodies(mechanism_, Eigen::VectorXd::Zero(mechanism_.joint_count()))) {
     const auto rest = estimator::find_stable_equilibrium(mechanism_);
     rest_ = rest ? estimator::find_equilibrium_within_stops(mechanism_, *rest)
                  : Eigen::VectorXd(Eigen::VectorXd::Zero(mechanism_.joint_count()));
@@ -64,9 +65,8 @@ class Outline {
     for (const DirectedJoint& edge : tree) joints.push_back(joint_json(edge));
     for (const DirectedJoint& edge : estimator::loop_closing_joints(mechanism_)) {
       loops.push_back("{\"a\":" + std::to_string(edge.parent.body) + ",\"pointA\":" +
-                      json_point(point(edge, false)) + ",\"b\":" +
-                      std::to_string(edge.child.body) + ",\"pointB\":" +
-                      json_point(point(edge, true)) + "}");
+                      json_point(point(edge, false)) + ",\"b\":" + std::to_string(edge.child.body) +
+                      ",\"pointB\":" + json_point(point(edge, true)) + "}");
     }
     const auto place = [&](int joint) {
       const auto found = std::ranges::find_if(
@@ -94,8 +94,9 @@ class Outline {
 
   Vector3d point(const DirectedJoint& edge, bool on_child) const {
     const estimator::JointSide& side = on_child ? edge.child : edge.parent;
-    return in_world(side.body, {mechanism_.at(side.point).value, mechanism_.at(side.point + 1).value,
-                                mechanism_.at(side.point + 2).value});
+    return in_world(side.body,
+                    {mechanism_.at(side.point).value, mechanism_.at(side.point + 1).value,
+                     mechanism_.at(side.point + 2).value});
   }
 
   std::string joint_json(const DirectedJoint& edge) const {

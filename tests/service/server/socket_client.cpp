@@ -79,6 +79,15 @@ bool SocketClient::send(const ServiceRequest& request) {
   return send_bytes(request_frame(request));
 }
 
+std::string SocketClient::receive_until(const std::string& text, double timeout_s) {
+  std::size_t at = std::string::npos;
+  while ((at = input_.find(text)) == std::string::npos && fill(timeout_s)) continue;
+  const std::size_t size = at == std::string::npos ? input_.size() : at + text.size();
+  const std::string bytes = input_.substr(0, size);
+  input_.erase(0, size);
+  return bytes;
+}
+
 bool SocketClient::fill(double timeout_s) {
   pollfd wait{socket_, POLLIN, 0};
   if (::poll(&wait, 1, static_cast<int>(timeout_s * 1e3)) != 1) return false;

@@ -40,6 +40,10 @@ class SocketClient {
   /// Drops all received bytes. @return their number, 0 after the timeout
   std::size_t discard(double timeout_s);
 
+  /// Returns the received bytes up to a text; without the text, up to the timeout or the end of the
+  /// connection.
+  std::string receive_until(const std::string& text, double timeout_s = 20.0);
+
   /// Sends a request and returns its reply; notifications in between are skipped.
   rigcal::v1::ServiceReply call(const rigcal::v1::ServiceRequest& request, double timeout_s = 20.0);
 
