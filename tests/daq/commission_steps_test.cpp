@@ -18,7 +18,8 @@ using test_support::expect_parts;
 
 RigConfig three_joints(const std::string& gain = "0.05") {
   return parse_rig_config("r.textproto", R"(name: "r"
-joint { name: "1" motor { control_unit: "V" gain { value: )" + gain + R"( } }
+joint { name: "1" motor { control_unit: "V" gain { value: )" +
+                                             gain + R"( } }
         encoder { counts_per_turn: 4096 } }
 joint { name: "2" encoder { counts_per_turn: 4096 } }
 joint { name: "3" encoder { counts_per_turn: 4096 } }
@@ -307,13 +308,27 @@ TEST(Commissioning, RecordsEveryResult) {
   const std::string json = commissioning_record_json(
       rig, found, "2026-11-28T12:00:00Z",
       {{Finding::FindingKind::kNote, "first note"}, {Finding::FindingKind::kNote, "second note"}});
-  expect_parts(json, {"\"date\": \"2026-11-28T12:00:00Z\"", "\"version\": \"", "\"rig\": \"r\"",
-                      "\"rig_file\": \"r.textproto\"", "\"rig_file_sha256\": \"",
-                      "\"unit_id\": \"0x77\"", "\"configuration_hash\": \"0x78\"", "79ab",
-                      "\"joint\": \"1\"", "\"encoder\": 1", "\"count_ratio\": -1.07",
-                      "\"inverted\": true", "\"joint\": \"2\"", "\"offset\": -0.39",
-                      "\"command_unit\": \"V\"", "\"level\": 2", "\"dead_band\": 0.5",
-                      "\"acceleration\": 1", "\"delay_ticks\": 3", "first note", "second note"});
+  expect_parts(json, {"\"date\": \"2026-11-28T12:00:00Z\"",
+                      "\"version\": \"",
+                      "\"rig\": \"r\"",
+                      "\"rig_file\": \"r.textproto\"",
+                      "\"rig_file_sha256\": \"",
+                      "\"unit_id\": \"0x77\"",
+                      "\"configuration_hash\": \"0x78\"",
+                      "79ab",
+                      "\"joint\": \"1\"",
+                      "\"encoder\": 1",
+                      "\"count_ratio\": -1.07",
+                      "\"inverted\": true",
+                      "\"joint\": \"2\"",
+                      "\"offset\": -0.39",
+                      "\"command_unit\": \"V\"",
+                      "\"level\": 2",
+                      "\"dead_band\": 0.5",
+                      "\"acceleration\": 1",
+                      "\"delay_ticks\": 3",
+                      "first note",
+                      "second note"});
 }
 
 }  // namespace

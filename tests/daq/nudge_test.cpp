@@ -63,6 +63,26 @@ TEST(TestPush, BrakesNoLongerThanItPushed) {
   EXPECT_EQ(nudge.at(0.15, 0.3), -2.0);
   EXPECT_EQ(nudge.at(0.19, 0.4), -2.0);
   EXPECT_EQ(nudge.at(0.21, 0.5), 0.0);
+  EXPECT_EQ(nudge.at(0.305, 0.6), 0.0);
+  EXPECT_EQ(nudge.phase(), ScenarioPhase::kRunning) << "rests after the brake";
+  EXPECT_EQ(nudge.at(0.315, 0.6), 0.0);
+  EXPECT_EQ(nudge.phase(), ScenarioPhase::kFinished);
+}
+
+// The motion of an earlier push, which went farther, does not end a later one's braking.
+TEST(TestPush, BrakesEachPushByItsOwnMotion) {
+  TestPushSettings two = settings();
+  two.count = 2;
+  Nudged nudge(two);
+  EXPECT_EQ(nudge.at(0.0, 1.0), 2.0);
+  EXPECT_EQ(nudge.at(0.1, 1.5), -2.0);
+  EXPECT_EQ(nudge.at(0.12, 1.6), -2.0);
+  EXPECT_EQ(nudge.at(0.17, 1.6), 0.0);
+  EXPECT_EQ(nudge.at(0.28, 1.6), 0.0);
+  EXPECT_EQ(nudge.at(0.29, 1.6), -2.0);
+  EXPECT_EQ(nudge.at(0.39, 1.49), 2.0);
+  EXPECT_EQ(nudge.at(0.42, 1.47), 2.0);
+  EXPECT_EQ(nudge.at(0.44, 1.45), 2.0) << "still moves";
 }
 
 TEST(TestPush, EndsWhereNothingMoves) {

@@ -330,12 +330,16 @@ TEST(ScenarioOfSeveralMotors, CommandsEachItsOwn) {
 
 // One excitation that depends on the motion makes the whole scenario depend on it.
 TEST(ScenarioOfSeveralMotors, IsOpenLoopWhenEachExcitationIs) {
-  const Scenario mixed(
-      "mixed",
-      {{Step{.amplitude = 1}, 0},
-       {SwingUp({.energy_gain = 1, .command_max = 1, .natural_frequency_Hz = 1}), 1}},
-      1.0);
-  EXPECT_FALSE(mixed.is_open_loop());
+  const std::vector<Excitation> open = {Pulse{}, Step{}, Chirp{}, Multisine{}, PulseTrain{}};
+  const std::vector<Excitation> closed = {Release(ReleaseSettings{}), SwingUp(SwingUpSettings{}),
+                                          TestPush(TestPushSettings{}),
+                                          PositionFeedback(PositionFeedbackSettings{})};
+  for (const Excitation& each : open) {
+    EXPECT_TRUE(Scenario("open", {{Step{}, 0}, {each, 1}}, 1.0).is_open_loop()) << each.index();
+    for (const Excitation& other : closed) {
+      EXPECT_FALSE(Scenario("mixed", {{each, 0}, {other, 1}}, 1.0).is_open_loop()) << other.index();
+    }
+  }
 }
 
 // Both motors must appear in the replay table and in the plot.
@@ -357,8 +361,10 @@ TEST(Plan, IsDrawnToScale) {
       {{"arm", "V"}});
   const std::string svg = command_plan_svg(plan, "pulse");
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
-  expect_parts(svg, {"M60.00 170.00H260.00V50.00H460.00V170.00H860.00", ">pulse<", ">time [s]<",
-                     ">command [V]<", ">0.2<", ">-2.0<"});
+  expect_parts(
+      svg, {"M60.00 170.00H260.00V50.00H460.00V170.00H860.00", ">pulse<", ">time [s]<",
+            ">command [V]<", ">0.2<", ">-2.0<", "<text x=\"450\" y=\"22\" text-anchor=\"middle\">",
+            "M220.00 50.00L220.00 290.00", "M60.00 170.00L860.00 170.00"});
   expect_parts(command_plan_svg(plan, "a<b> & \x1b"), {">a&lt;b&gt; &amp; \\u001b</text>"});
   // Only changes are drawn: a minute at rest is one line.
   const Scenario rest("rest", Step{.amplitude = 0}, 60.0);
