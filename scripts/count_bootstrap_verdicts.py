@@ -60,7 +60,7 @@ def make_recordings(options, folder, seed, is_right):
 def describe(result):
     return ", ".join(
         f"{each['reported']['name']}: {100 * each.get('coverage', 0):.0f} %, "
-        f"ratio {each.get('block_ratio', 0):.2f} of {result.get('blocks', 0)} blocks"
+        f"ratio {float(each.get('blockRatio', 0)):.2f} of {result.get('blocks', 0)} blocks"
         for each in result["parameters"])
 
 

@@ -92,10 +92,12 @@ struct BootstrapParameter {
   /// Share of the draws of kNoise whose reported 95 % intervals contain the estimate, which is the
   /// true value of these draws. NaN without draws.
   double coverage = std::numeric_limits<double>::quiet_NaN();
-  /// Half-width of the interval from draws of blocks, relative to blocks_half_interval: 1 if the
-  /// blocks scatter as sensor noise explains. NaN without draws.
+  /// Scatter of the draws of blocks, relative to the scatter that sensor noise explains: the
+  /// half-width of their interval relative to blocks_half_interval, or the same of values relative
+  /// to the interval of each draw, whichever is smaller. NaN without draws, or if these intervals
+  /// differ too much.
   double block_ratio = std::numeric_limits<double>::quiet_NaN();
-  bool missed_by_noise = false;     ///< coverage is significantly below 95 %
+  bool missed_by_noise = false;     ///< coverage is significantly below 90 %
   bool exceeded_by_blocks = false;  ///< block_ratio is significantly above 1
 };
 
@@ -106,7 +108,7 @@ enum class IntervalVerdict {
   kUndecided,  ///< fewer than kDecisiveDrawsMin draws of kNoise and of kBlocks
 };
 
-/// Number of draws below which even a coverage of 80 % is not significant.
+/// Number of draws below which even a coverage of 65 % is not significant.
 inline constexpr int kDecisiveDrawsMin = 20;
 
 /// The result of a bootstrap.

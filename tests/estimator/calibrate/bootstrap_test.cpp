@@ -107,13 +107,43 @@ TEST(AssessBootstrap, JudgesCoverage) {
 // scatter is relative to the interval of all blocks, not to that of the whole.
 TEST(AssessBootstrap, JudgesScatterOfBlocks) {
   for (const double ratio : {1.0, 1.8, 2.0}) {
-    const BootstrapDraws draws{.blocks = draws_of(200, 0.3 * ratio, 0.0),
+    const BootstrapDraws draws{.blocks = draws_of(200, 0.3 * ratio, 3.0 * 0.196),
                                .all_blocks = {{1.0}, {3.0 * 0.196}},
                                .block_count = 12};
     const Bootstrap result = assess_bootstrap(one_parameter(), draws);
     EXPECT_NEAR(result.parameters.at(0).block_ratio, ratio, 0.02 * ratio);
     EXPECT_EQ(result.verdict, ratio < 1.9 ? IntervalVerdict::kHold : IntervalVerdict::kTooNarrow);
   }
+}
+
+// Of 20 draws, 4 misses are frequent (coverage of 80 %), and 8 are not.
+TEST(AssessBootstrap, IsNotTooStrictWithFewDraws) {
+  for (const int misses : {4, 8}) {
+    std::vector<BootstrapDraw> draws(20, BootstrapDraw{{1.0}, {0.196}});
+    for (int i = 0; i < misses; ++i) draws[static_cast<std::size_t>(i)].values[0] = 1.3;
+    const Bootstrap result = assess_bootstrap(one_parameter(), {.noise = draws});
+    EXPECT_EQ(result.verdict, misses == 4 ? IntervalVerdict::kHold : IntervalVerdict::kTooNarrow);
+  }
+}
+
+// One block contains the information: draws without it scatter more, and have wider intervals.
+TEST(AssessBootstrap, RelatesScatterToTheIntervalOfEachDraw) {
+  BootstrapDraws draws{
+      .blocks = draws_of(150, 0.1, 0.196), .all_blocks = {{1.0}, {0.196}}, .block_count = 12};
+  for (const BootstrapDraw& wide : draws_of(50, 0.5, 5.0 * 0.196)) draws.blocks.push_back(wide);
+  const BootstrapParameter parameter = assess_bootstrap(one_parameter(), draws).parameters.at(0);
+  EXPECT_GT(parameter.blocks.half_interval() / 0.196, 2.0);
+  EXPECT_NEAR(parameter.block_ratio, 1.0, 0.1);
+  EXPECT_FALSE(parameter.exceeded_by_blocks);
+}
+
+// At a bound of the parameter, intervals are zero, and their ratio means nothing.
+TEST(AssessBootstrap, DoesNotCompareIntervalsOfZero) {
+  const Bootstrap result = assess_bootstrap(
+      one_parameter(),
+      {.blocks = draws_of(40, 0.1, 0.196), .all_blocks = {{1.0}, {0.0}}, .block_count = 12});
+  EXPECT_TRUE(std::isnan(result.parameters.at(0).block_ratio));
+  EXPECT_EQ(result.verdict, IntervalVerdict::kUndecided);
 }
 
 constexpr double kPeriod = 5e-3;  // [s]
