@@ -206,7 +206,7 @@ inertial_sensor { name: "second" body: "B" gyroscope { } accelerometer { } })");
       proto::InertialReading reading;
       reading.timestamp_s = sample.timestamp_s;
       reading.sequence = k;
-      reading.sensor = static_cast<std::size_t>(1 - sensor);
+      reading.sensor = sensor == 0 ? 1 : 0;
       for (int axis = 0; axis < 6; ++axis) {
         reading.value[static_cast<std::size_t>(axis)] = value(k, sensor, axis);
       }
