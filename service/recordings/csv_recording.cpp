@@ -235,7 +235,7 @@ std::string describe_irregular_times(const ImportSummary& summary) {
   if (summary.steady_clock || summary.has_several_clocks) return "";
   // A tolerance in the rig file must be below 0.5.
   const bool is_tolerable = summary.jitter_max < 0.49;
-  return summary.file + ": time stamps deviate by up to " +
+  return "time stamps deviate by up to " +
          format_number(1e3 * summary.jitter_max * summary.period, 2) + " ms (" +
          format_number(100.0 * summary.jitter_max, 2) +
          " % of a period) from a uniform grid and are used as they are. "
@@ -257,8 +257,8 @@ std::vector<std::string> describe_import(const ImportSummary& summary) {
                     (summary.holes.count == 1 ? " place" : " places") +
                     "; these rows have no readings, and their commands are interpolated");
   }
-  if (std::string irregular = describe_irregular_times(summary); !irregular.empty()) {
-    notes.push_back(std::move(irregular));
+  if (const std::string irregular = describe_irregular_times(summary); !irregular.empty()) {
+    notes.push_back(summary.file + ": " + irregular);
   }
   if (!summary.gaps.empty()) {
     const RecordingGap& gap = summary.gaps.front();

@@ -93,7 +93,7 @@ ImportedRecording import_csv_table(proto::CsvTable table, const RecordingFormat&
                                    const TimeWindow& window = {});
 
 /// Returns the message on time stamps that deviate from uniform sampling and are used as they are,
-/// with the remedy; empty if they do not.
+/// with the remedy but without the file name; empty if they do not.
 std::string describe_irregular_times(const ImportSummary& summary);
 
 /// Returns messages on time stamps, gaps, dropped rows and suspicious columns of an imported

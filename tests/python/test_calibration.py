@@ -344,3 +344,15 @@ def test_validation_converged_if_all_windows_are_fitted():
     for fitted in ([True], [False], [True, False], [False, True], [True, True]):
         document = {"windows": [{"fitted": each} for each in fitted]}
         assert rigcal.Validation(document).converged == all(fitted)
+
+
+# Findings name their recording apart, so the text must not repeat it.
+def test_finding_of_irregular_times_names_its_recording_once(frame):
+    time, angle = frame.columns[0], frame.columns[1]
+    shift = np.random.default_rng(1).uniform(0.0, 1e-3, len(frame))
+    late = frame.assign(**{time: frame[time] + shift, angle: frame[angle].rolling(9, 1).max()})
+    late.attrs["name"] = "late"
+    result = rigcal.calibrate(late, RIG, as_is=True)
+    (finding,) = [each for each in result.findings if "uniform grid" in each.what]
+    assert finding.recording == "late" and finding.what.startswith("time stamps deviate")
+    assert "late: late:" not in result.table()
