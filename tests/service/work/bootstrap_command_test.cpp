@@ -114,9 +114,9 @@ TEST_F(BootstrapCommand, JudgesRealRecordings) {
   expect_parts(first_line("multiarm_single/single_pendulum_free_swing.csv --segments 1",
                           "rig-multiarm-single.textproto"),
                {"The reported 95 % intervals hold on this rig: blocks of time scatter at most "});
-  expect_parts(
-      first_line("lund_furuta/FurutaData.csv", "rig-lund-furuta.textproto"),
-      {"The reported 95 % intervals do not hold on this rig: ", "\"2.b\" is too narrow (blocks"});
+  // "2.b" is at its lower bound, 0. Draws in which it is not have wide intervals of their own.
+  expect_parts(first_line("lund_furuta/FurutaData.csv", "rig-lund-furuta.textproto"),
+               {"The reported 95 % intervals hold on this rig: blocks of time scatter at most 1."});
 }
 
 // Tasks of other machines lead to the same result to the last bit, also if a task runs twice.
