@@ -37,9 +37,8 @@ int status_of(const HttpAccess& access, HttpFields headers, const std::string& m
 // foreign page has pointed at this address (DNS rebinding).
 TEST(HttpAccess, RefusesForeignHosts) {
   const HttpAccess access({.hosts = {"Rigs.example.org"}, .tokens = {}}, {}, 9330, true, true);
-  for (const char* const known :
-       {"127.0.0.1:9330", "localhost:9330", "LOCALHOST:9330", "rigs.example.org",
-        "rigs.example.org:9330"}) {
+  for (const char* const known : {"127.0.0.1:9330", "localhost:9330", "LOCALHOST:9330",
+                                  "rigs.example.org", "rigs.example.org:9330"}) {
     EXPECT_EQ(status_of(access, {{"host", known}}), 200) << known;
   }
   for (const char* const foreign :
@@ -76,9 +75,11 @@ TEST(HttpAccess, RefusesForeignOrigins) {
   };
   EXPECT_EQ(navigation("GET"), 200) << "a link";
   EXPECT_EQ(navigation("POST"), 403) << "a form";
-  EXPECT_EQ(status_of(access, {{"host", kLocal}, {"content-type", "text/plain"}}, "POST", "{}"), 415);
-  EXPECT_EQ(status_of(access, {{"host", kLocal}, {"content-type", "application/json"}}, "POST", "{}"),
-            200);
+  EXPECT_EQ(status_of(access, {{"host", kLocal}, {"content-type", "text/plain"}}, "POST", "{}"),
+            415);
+  EXPECT_EQ(
+      status_of(access, {{"host", kLocal}, {"content-type", "application/json"}}, "POST", "{}"),
+      200);
 }
 
 std::string identity_of(HttpAccess& access, HttpFields headers) {
@@ -93,9 +94,9 @@ TEST(HttpAccess, IdentifiesClientsByTokenOrLogin) {
   proto::ContentHash hash, other;
   hash.add("token of anna");
   other.add("token of bert");
-  HttpAccess access({.hosts = {},
-                     .tokens = {{hash.sha256(), "account:anna"}, {other.sha256(), "account:bert"}}},
-                    {.certificates = {"anna"}, .accounts = {"bert"}}, 9330, true, true);
+  HttpAccess access(
+      {.hosts = {}, .tokens = {{hash.sha256(), "account:anna"}, {other.sha256(), "account:bert"}}},
+      {.certificates = {"anna"}, .accounts = {"bert"}}, 9330, true, true);
   EXPECT_EQ(identity_of(access, {}), "401");
   EXPECT_EQ(identity_of(access, {{"authorization", "Bearer token of anna"}}), "account:anna");
   EXPECT_EQ(identity_of(access, {{"authorization", "bearer token of bert"}}),
@@ -147,12 +148,13 @@ TEST(HttpRoutes, AgreeWithThePageAndTheDocument) {
   const std::string document = make_openapi_document("1.0");
   for (const HttpRoute& route : http_routes()) {
     const bool is_of_api = std::string_view(route.path).starts_with("/api/");
-    EXPECT_EQ(document.find("\"" + std::string(route.path) + "\":{") != std::string::npos, is_of_api)
+    EXPECT_EQ(document.find("\"" + std::string(route.path) + "\":{") != std::string::npos,
+              is_of_api)
         << route.path;
   }
   // Text from the service cannot become markup or code.
-  for (const char* const unsafe : {"innerHTML", "outerHTML", "insertAdjacent", "document.write",
-                                   "eval(", "Function("}) {
+  for (const char* const unsafe :
+       {"innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "Function("}) {
     for (const char* const file : {"/", "/live.js", "/chart.js", "/mechanism.js"}) {
       EXPECT_EQ(page_file(file).find(unsafe), std::string::npos) << file << ": " << unsafe;
     }

@@ -80,7 +80,8 @@ TEST(HttpServer, RefusesHostileRequests) {
   EXPECT_EQ(web.raw("\x16\x03\x01\x02garbage\r\n\r\n").status, 400);
   EXPECT_EQ(web.raw(web.head_of("GET /", "X: " + std::string(20'000, 'x') + "\r\n") + end).status,
             431);
-  EXPECT_EQ(web.raw(web.head_of("POST /api/jobs", "Content-Length: 9000000\r\n") + end).status, 413);
+  EXPECT_EQ(web.raw(web.head_of("POST /api/jobs", "Content-Length: 9000000\r\n") + end).status,
+            413);
   EXPECT_EQ(web.raw("GET / HTTP/1.1\r\nHost: evil.example\r\n" + end).status, 403);
   EXPECT_EQ(web.raw("GET / HTTP/1.1\r\n" + end).status, 403);
   EXPECT_EQ(web.call("POST /api/jobs", "{}", "Origin: http://evil.example\r\n").status, 403);
@@ -162,9 +163,9 @@ TEST(HttpServer, GivesTheRightsOfTheToken) {
   proto::ContentHash anna, bert;
   anna.add("anna's token");
   bert.add("bert's token");
-  const Web web("operators { account: \"bert\" } http_access { token { sha256: \"" +
-                anna.sha256() + "\" identity: \"account:anna\" } token { sha256: \"" +
-                bert.sha256() + "\" identity: \"account:bert\" } }");
+  const Web web("operators { account: \"bert\" } http_access { token { sha256: \"" + anna.sha256() +
+                "\" identity: \"account:anna\" } token { sha256: \"" + bert.sha256() +
+                "\" identity: \"account:bert\" } }");
   { const StreamingClient rig(web.service.port(), "run"); }
   EXPECT_EQ(web.call("GET /api/sessions").status, 401);
   EXPECT_EQ(web.call("GET /api/sessions?token=anna's%20token").status, 401);
@@ -179,7 +180,8 @@ TEST(HttpServer, GivesTheRightsOfTheToken) {
   const std::string cookie = login.head.substr(at, login.head.find(';', at) - at);
   EXPECT_TRUE(eventually(
       [&] {
-        return web.call("POST /api/sessions/run/end", "", "Cookie: " + cookie + "\r\n").status == 200;
+        return web.call("POST /api/sessions/run/end", "", "Cookie: " + cookie + "\r\n").status ==
+               200;
       },
       10.0))
       << "an operator may, once the rig has disconnected";
@@ -201,10 +203,10 @@ TEST(HttpServer, IdentifiesAccountsOfThisMachine) {
     const std::string port = std::to_string(std::atoi(log.c_str() + log.find("port=") + 5));
     const auto status_for = [&](const std::string& account) {
       const std::string command =
-          "setpriv --reuid " + account +
-          " --clear-groups bash -c 'exec 3<>/dev/tcp/127.0.0.1/" + port +
-          " && printf \"GET /api/jobs HTTP/1.1\\r\\nHost: 127.0.0.1:" + port +
-          "\\r\\nConnection: close\\r\\n\\r\\n\" >&3 && timeout 10 cat <&3' >" + files.file("reply");
+          "setpriv --reuid " + account + " --clear-groups bash -c 'exec 3<>/dev/tcp/127.0.0.1/" +
+          port + " && printf \"GET /api/jobs HTTP/1.1\\r\\nHost: 127.0.0.1:" + port +
+          "\\r\\nConnection: close\\r\\n\\r\\n\" >&3 && timeout 10 cat <&3' >" +
+          files.file("reply");
       EXPECT_EQ(std::system(command.c_str()), 0);
       const std::string reply = proto::read_file(files.file("reply"));
       return reply.size() > 12 ? std::atoi(reply.c_str() + 9) : 0;
@@ -218,8 +220,8 @@ TEST(HttpServer, DescribesTheMechanismOfARigFile) {
   const Web web;
   for (const char* const name : {"rig-furuta", "rig-fivebar", "rig-cartpole"}) {
     const std::string text = proto::read_file(source_folder() + "/configs/" + name + ".textproto");
-    const HttpReply reply = web.call(
-        "POST /api/mechanism", R"({"rigName":"rig","rigText":)" + json_text(text) + "}");
+    const HttpReply reply =
+        web.call("POST /api/mechanism", R"({"rigName":"rig","rigText":)" + json_text(text) + "}");
     EXPECT_EQ(reply.status, 200) << reply.body;
     expect_parts(reply.body, {"\"views\":[{", "\"bodies\":[{", "\"joints\":[{", "\"start\":"});
     EXPECT_EQ(reply.body.find("\"loops\":[]") == std::string::npos,
