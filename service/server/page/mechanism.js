@@ -1,5 +1,5 @@
 // Draws a rig at given joint positions, from the outline that the service makes of its rig file.
-'use strict';
+"use strict";
 
 const add = (a, b) => [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
 const minus = (a, b) => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
@@ -7,31 +7,26 @@ const times = (a, s) => [a[0] * s, a[1] * s, a[2] * s];
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 const turned = (rows, v) => rows.map(row => dot(row, v));
 
-const kAtRest = {
-  rows: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-  shift: [0, 0, 0]
-};
+const kAtRest = { rows: [[1, 0, 0], [0, 1, 0], [0, 0, 1]], shift: [0, 0, 0] };
 const move = (motion, point) => add(turned(motion.rows, point), motion.shift);
 
 // Returns the motion "first `inner`, then `outer`".
 function combine(outer, inner) {
   const column = k => turned(outer.rows, inner.rows.map(row => row[k]));
   const columns = [column(0), column(1), column(2)];
-  return {rows: [0, 1, 2].map(r => columns.map(c => c[r])), shift: move(outer, inner.shift)};
+  return { rows: [0, 1, 2].map(r => columns.map(c => c[r])), shift: move(outer, inner.shift) };
 }
 
 // Returns the motion of a joint's child relative to its parent, from the joint's zero.
 function jointMotion(joint, position) {
   const q = joint.sign * position;
-  if (joint.kind === 'fixed') return kAtRest;
-  if (joint.kind === 'slides') return {rows: kAtRest.rows, shift: times(joint.axis, q)};
+  if (joint.kind === "fixed") return kAtRest;
+  if (joint.kind === "slides") return { rows: kAtRest.rows, shift: times(joint.axis, q) };
   const [x, y, z] = joint.axis, c = Math.cos(q), s = Math.sin(q), d = 1 - c;
-  const rows = [
-    [c + x * x * d, x * y * d - z * s, x * z * d + y * s],
-    [y * x * d + z * s, c + y * y * d, y * z * d - x * s],
-    [z * x * d - y * s, z * y * d + x * s, c + z * z * d]
-  ];
-  return {rows, shift: minus(joint.point, turned(rows, joint.point))};
+  const rows = [[c + x * x * d, x * y * d - z * s, x * z * d + y * s],
+                [y * x * d + z * s, c + y * y * d, y * z * d - x * s],
+                [z * x * d - y * s, z * y * d + x * s, c + z * z * d]];
+  return { rows, shift: minus(joint.point, turned(rows, joint.point)) };
 }
 
 // Solves a small symmetric system by elimination.
@@ -59,10 +54,10 @@ class Mechanism {
     this.view = outline.views[0];
     const followers = new Set(outline.mimics.map(mimic => mimic.joint));
     // Joints whose positions follow from closed loops.
-    this.dependent = outline.joints.map((joint, k) => k)
-                         .filter(
-                             k => outline.joints[k].kind !== 'fixed' &&
-                                 !outline.joints[k].measured && !followers.has(k));
+    this.dependent = outline.joints
+        .map((joint, k) => k)
+        .filter(k => outline.joints[k].kind !== "fixed" && !outline.joints[k].measured &&
+                     !followers.has(k));
     this.box = null;
     this.growBox();
   }
@@ -78,7 +73,7 @@ class Mechanism {
   }
 
   applyMimics() {
-    for (const {joint, follows, ratio, offset} of this.outline.mimics) {
+    for (const { joint, follows, ratio, offset } of this.outline.mimics) {
       this.positions[joint] = ratio * this.positions[follows] + offset;
     }
   }
@@ -114,12 +109,10 @@ class Mechanism {
         return column;
       });
       const product = (a, b) => a.reduce((sum, value, k) => sum + value * b[k], 0);
-      const matrix =
-          columns.map((a, r) => columns.map((b, c) => product(a, b) + (r === c ? 1e-9 : 0)));
+      const matrix = columns.map(
+          (a, r) => columns.map((b, c) => product(a, b) + (r === c ? 1e-9 : 0)));
       const change = solve(matrix, columns.map(column => -product(column, errors)));
-      this.dependent.forEach((k, place) => {
-        this.positions[k] += change[place];
-      });
+      this.dependent.forEach((k, place) => { this.positions[k] += change[place]; });
       this.applyMimics();
     }
   }
@@ -129,7 +122,7 @@ class Mechanism {
     const start = [...this.positions];
     const include = point => {
       const flat = this.flat(point);
-      this.box ??= {low: [...flat], high: [...flat]};
+      this.box ??= { low: [...flat], high: [...flat] };
       for (const side of [0, 1]) {
         this.box.low[side] = Math.min(this.box.low[side], flat[side]);
         this.box.high[side] = Math.max(this.box.high[side], flat[side]);
@@ -137,13 +130,11 @@ class Mechanism {
     };
     const includeAll = () => {
       for (const line of this.lines()) line.points.forEach(include);
-      for (const joint of this.outline.joints)
-        if (joint.parent < 0) include(joint.point);
+      for (const joint of this.outline.joints) if (joint.parent < 0) include(joint.point);
     };
     includeAll();
     this.outline.joints.forEach((joint, k) => {
-      for (let turn = 0; turn < 12 && joint.kind === 'turns' && !this.outline.loops.length;
-           ++turn) {
+      for (let turn = 0; turn < 12 && joint.kind === "turns" && !this.outline.loops.length; ++turn) {
         this.positions[k] = turn * Math.PI / 6;
         this.applyMimics();
         includeAll();
@@ -152,9 +143,7 @@ class Mechanism {
     });
   }
 
-  flat(point) {
-    return [dot(this.view.right, point), -dot(this.view.up, point)];
-  }
+  flat(point) { return [dot(this.view.right, point), -dot(this.view.up, point)]; }
 
   // Returns the lines of all bodies in the world.
   lines() {
@@ -164,12 +153,12 @@ class Mechanism {
       const mass = body.mass && move(motions[k], body.mass);
       if (points.length > 2) points.push(points[0]);
       if (points.length === 1 && mass) points.push(mass);
-      return {points, mass};
+      return { points, mass };
     });
   }
 
   draw(canvas) {
-    const {context, width, height} = prepareCanvas(canvas);
+    const { context, width, height } = prepareCanvas(canvas);
     const lines = this.lines();
     for (const line of lines) {
       for (const flat of line.points.map(point => this.flat(point))) {
@@ -179,30 +168,26 @@ class Mechanism {
         }
       }
     }
-    const {low, high} = this.box, edge = 34;
-    const scale = Math.min(
-        (width - 2 * edge) / Math.max(high[0] - low[0], 1e-6),
-        (height - 2 * edge) / Math.max(high[1] - low[1], 1e-6));
+    const { low, high } = this.box, edge = 34;
+    const scale = Math.min((width - 2 * edge) / Math.max(high[0] - low[0], 1e-6),
+                           (height - 2 * edge) / Math.max(high[1] - low[1], 1e-6));
     const at = point => {
       const flat = this.flat(point);
-      return [
-        width / 2 + scale * (flat[0] - (low[0] + high[0]) / 2),
-        height / 2 + scale * (flat[1] - (low[1] + high[1]) / 2)
-      ];
+      return [width / 2 + scale * (flat[0] - (low[0] + high[0]) / 2),
+              height / 2 + scale * (flat[1] - (low[1] + high[1]) / 2)];
     };
     this.drawGround(context, at);
-    context.lineCap = context.lineJoin = 'round';
-    for (const {points, mass} of lines) {
-      context.strokeStyle = pageColour('--body');
+    context.lineCap = context.lineJoin = "round";
+    for (const { points, mass } of lines) {
+      context.strokeStyle = pageColour("--body");
       context.lineWidth = 7;
       context.beginPath();
-      points.forEach((point, k) => context[k === 0 ? 'moveTo' : 'lineTo'](...at(point)));
+      points.forEach((point, k) => context[k === 0 ? "moveTo" : "lineTo"](...at(point)));
       context.stroke();
-      if (mass) this.drawDot(context, at(mass), 6, '--series-2');
+      if (mass) this.drawDot(context, at(mass), 6, "--series-2");
     }
     for (const line of lines) {
-      for (const point of line.points.slice(0, -1))
-        this.drawDot(context, at(point), 4.5, '--paper');
+      for (const point of line.points.slice(0, -1)) this.drawDot(context, at(point), 4.5, "--paper");
     }
   }
 
@@ -210,7 +195,7 @@ class Mechanism {
     context.beginPath();
     context.arc(x, y, radius, 0, 2 * Math.PI);
     context.fillStyle = pageColour(colour);
-    context.strokeStyle = pageColour('--body');
+    context.strokeStyle = pageColour("--body");
     context.lineWidth = 1.5;
     context.fill();
     context.stroke();
@@ -218,13 +203,13 @@ class Mechanism {
 
   // Draws a hatched plate, or the rail of a slide, at each joint on the ground.
   drawGround(context, at) {
-    context.strokeStyle = pageColour('--ground');
+    context.strokeStyle = pageColour("--ground");
     for (const joint of this.outline.joints) {
       if (joint.parent >= 0) continue;
       const [x, y] = at(joint.point);
       context.lineWidth = 3;
       context.beginPath();
-      if (joint.kind === 'slides') {
+      if (joint.kind === "slides") {
         const reach = 10;  // [m], beyond the picture
         context.moveTo(...at(minus(joint.point, times(joint.axis, reach))));
         context.lineTo(...at(add(joint.point, times(joint.axis, reach))));
