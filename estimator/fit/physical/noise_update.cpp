@@ -22,12 +22,12 @@ double compute_sensor_noise_factor(const NoiseGroupStatistics& group) {
   return redundancy > kRedundancyMin ? std::sqrt(group.cost / redundancy) : 1.0;
 }
 
-double ProcessNoiseUpdate::compute_factor(const NoiseGroupStatistics& group) {
+double ProcessNoiseUpdate::compute_factor(const NoiseGroupStatistics& group, double least) {
   const double redundancy = std::max(redundancy_of(group), 1.0);
   const double ratio = group.cost / redundancy;
   if (!significant_) {
     significant_ = ratio > 1.0 + kSignificance * std::sqrt(2.0 / redundancy);
-    if (!significant_) return redundancy > 1.0 ? kProcessDrop : 1.0;
+    if (!significant_) return std::max(redundancy > 1.0 ? kProcessDrop : 1.0, least);
   }
   const double excess = 0.5 * std::log(std::max(ratio, kLeastRatio));
   double change = excess;
@@ -37,13 +37,10 @@ double ProcessNoiseUpdate::compute_factor(const NoiseGroupStatistics& group) {
     const double length = slope < 0.0 ? std::min(-std::abs(excess) / slope, longest) : longest;
     change = std::copysign(std::max(length, std::abs(excess)), excess);
   }
+  const double factor = std::max(std::exp(change), least);
   last_excess_ = excess;
-  last_change_ = change;
-  return std::exp(change);
-}
-
-void ProcessNoiseUpdate::set_applied_factor(double factor) {
-  if (significant_) last_change_ = std::log(factor);
+  last_change_ = std::log(factor);
+  return factor;
 }
 
 }  // namespace estimator

@@ -27,10 +27,8 @@ class ProcessNoiseUpdate {
   /// Therefore the factor extrapolates the change of the residuals since the last round (secant
   /// method), to at most a factor of four.
   /// @param group  defects whitened with the current level
-  double compute_factor(const NoiseGroupStatistics& group);
-
-  /// Records the factor by which the level was multiplied, if it is not the computed one.
-  void set_applied_factor(double factor);
+  /// @param least  smallest factor, so that the level stays above its minimum
+  double compute_factor(const NoiseGroupStatistics& group, double least = 0.0);
 
  private:
   bool significant_ = false;

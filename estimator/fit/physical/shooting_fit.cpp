@@ -297,12 +297,9 @@ bool ShootingFit::update_noise_levels(const ParameterInformation& information,
   if (options_.acceleration_noise > 0.0) return changed;
   for (int j = 0; j < static_cast<int>(process_noise_updates_.size()); ++j) {
     const auto at = static_cast<std::size_t>(joint_->acceleration_noise_group(j));
-    ProcessNoiseUpdate& update = process_noise_updates_[j];
-    const double level =
-        std::max(update.compute_factor(information.groups[at]) * noise.acceleration[j],
-                 input_.least_acceleration[j]);
-    update.set_applied_factor(level / noise.acceleration[j]);
-    scale(noise.acceleration[j], level / noise.acceleration[j]);
+    const double least = input_.least_acceleration[j] / noise.acceleration[j];
+    scale(noise.acceleration[j],
+          process_noise_updates_[j].compute_factor(information.groups[at], least));
   }
   return changed;
 }

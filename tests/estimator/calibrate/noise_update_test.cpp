@@ -40,8 +40,10 @@ TEST(ProcessNoise, IsDetectedThreeDeviationsAboveItsModel) {
 // would oscillate.
 TEST(ProcessNoise, FollowsTheResidualsInBothDirectionsOnceDetected) {
   ProcessNoiseUpdate update;
+  EXPECT_EQ(update.compute_factor(group(210, 10.0, 200.0 * 2.25), 1.75), 1.75);
+  update = {};
   update.compute_factor(group(210, 10.0, 200.0 * 4.0));
-  update.set_applied_factor(1.0);
+  update.compute_factor(group(210, 10.0, 200.0 * 0.5), 1.0);
   EXPECT_DOUBLE_EQ(update.compute_factor(group(210, 10.0, 200.0 * 0.25)), 0.5);
   EXPECT_TRUE(update.is_significant());
 }
@@ -75,7 +77,7 @@ TEST(ProcessNoise, ReachesWeaklyDeterminedLevelsInFewRounds) {
     ProcessNoiseUpdate update;
     double level = start;
     update.compute_factor(group(210, 10.0, 200.0 * 4.0));  // significant
-    update.set_applied_factor(1.0);
+    update.compute_factor(group(210, 10.0, 200.0 * 0.5), 1.0);
     int rounds = 0;
     for (; rounds < 9 && std::abs(level - kTruth) > 0.05 * kTruth; ++rounds) {
       level *= update.compute_factor(absorbed(level, kTruth, kReading));
@@ -88,9 +90,8 @@ TEST(ProcessNoise, ReachesWeaklyDeterminedLevelsInFewRounds) {
 // A level that is kept at its minimum does not start an extrapolation.
 TEST(ProcessNoise, DoesNotExtrapolateFromAnUnchangedLevel) {
   ProcessNoiseUpdate update;
-  update.compute_factor(group(210, 10.0, 200.0 * 0.5));
   update.compute_factor(group(210, 10.0, 200.0 * 2.0));
-  update.set_applied_factor(1.0);
+  EXPECT_EQ(update.compute_factor(group(210, 10.0, 200.0 * 0.5), 1.0), 1.0);
   EXPECT_DOUBLE_EQ(update.compute_factor(group(210, 10.0, 200.0 * 1.21)), 1.1);
 }
 
