@@ -109,7 +109,7 @@ TEXT_FILES = {
     "replay pulse_train limits noise test_push position_feedback",
     "Study": "kind title settings method set sweep_recording sweep starts trace redundant leg arms",
     "Simulation": "pendulum furuta gravity unit hand line unit_faults seed",
-    "Daemon": "data_folder listen http tls workers limits share operators executor",
+    "Daemon": "data_folder listen http tls workers limits share operators executor http_access",
 }
 KINDS = {"rig": "Rig", "scenario": "Scenario", "study": "Study", "result": None}
 

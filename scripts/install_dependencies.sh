@@ -16,9 +16,9 @@ USAGE
 demo_packages=(ca-certificates ccache clang-16 cmake g++ git libasio-dev libboost-dev libcli11-dev libeigen3-dev
   libhdf5-dev libfmt-dev liblz4-dev libmatio-dev libprotobuf-dev libserialport-dev libspdlog-dev
   libsqlite3-dev libssl-dev libtinyxml2-dev libzstd-dev ninja-build pkg-config protobuf-compiler zlib1g-dev)
-test_packages=("${demo_packages[@]}" gcc-arm-none-eabi qemu-system-arm libbenchmark-dev libceres-dev libclang-rt-16-dev libgtest-dev libopenblas-dev munge
+test_packages=("${demo_packages[@]}" gcc-arm-none-eabi qemu-system-arm libbenchmark-dev libceres-dev libclang-rt-16-dev libgtest-dev libopenblas-dev
   mypy nodejs openssl pybind11-dev python3-dev python3-ipykernel python3-matplotlib python3-nbclient
-  python3-numpy python3-pandas python3-protobuf python3-pytest python3-venv slurm-wlm)
+  python3-numpy python3-pandas python3-protobuf python3-pytest python3-venv)
 # npm installs the official MCAP reader; Node.js of other sources includes npm.
 command -v npm >/dev/null || test_packages+=(npm)
 lint_packages=("${test_packages[@]}" clang-format clang-tidy)

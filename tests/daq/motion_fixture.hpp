@@ -33,7 +33,7 @@ class Motion : public ::testing::Test {
   Trip step(std::int64_t arm, std::int64_t pendulum, double u,
             MotionPhase phase = MotionPhase::kDriven) {
     now_.time_s += kTick_s;
-    counts_ = {arm, pendulum};
+    counts_ = {arm, pendulum, 0};
     for (std::size_t j = 0; j < 2; ++j) {
       const double angle = kCount_rad * static_cast<double>(counts_[j]);
       now_.joint[j] = {angle, j == 0 ? arm_speed_ : 0.0, valid_[j]};
@@ -64,7 +64,7 @@ class Motion : public ::testing::Test {
   SafetyLimits limits_ = arm_and_pendulum();
   EncoderMotionMonitor checks_{limits_};
   Observation now_;
-  std::array<std::int64_t, 2> counts_{};
+  std::array<std::int64_t, 3> counts_{};  // of the arm, the pendulum and another joint
   std::array<bool, 2> valid_{true, true};
   double arm_speed_ = 0.0;
   double second_u_ = 0.0;  // of the second motor, if there is one

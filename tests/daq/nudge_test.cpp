@@ -158,10 +158,10 @@ TEST(TestPush, PushesAwayFromANearbyEndOfTheRange) {
     EXPECT_EQ(nudge.at(0.4, 1.74), 0.0);
     EXPECT_EQ(nudge.at(0.51, 1.74), 0.0);
     EXPECT_EQ(nudge.at(0.52, 1.74), -2.0) << "again downward";
-    EXPECT_EQ(nudge.at(0.6, 1.801), 2.0) << "a motion upward ends after (2.05 - 1.74) / 4";
-    EXPECT_EQ(nudge.at(0.7, 1.801), 0.0);
-    EXPECT_EQ(nudge.at(0.81, 1.801), 0.0);
-    EXPECT_EQ(nudge.at(0.82, 1.801), 2.0) << "a positive command now moves the joint downward";
+    EXPECT_EQ(nudge.at(0.6, 1.818), 2.0) << "a motion upward ends after (2.05 - 1.74) / 4";
+    EXPECT_EQ(nudge.at(0.7, 1.818), 0.0);
+    EXPECT_EQ(nudge.at(0.81, 1.818), 0.0);
+    EXPECT_EQ(nudge.at(0.82, 1.818), 2.0) << "a positive command now moves the joint downward";
   }
 }
 
@@ -170,7 +170,7 @@ TEST(TestPush, AlternatesWithinAWideRange) {
   TestPushSettings wide = settings();
   wide.count = 2;
   wide.lowest_rad = -1.4;
-  wide.highest_rad = 1.4;
+  wide.highest_rad = 1.41;
   Nudged nudge(wide);
   EXPECT_EQ(nudge.at(0.0, 1.0), 2.0);
   EXPECT_EQ(nudge.at(0.1, 1.099), 2.0);

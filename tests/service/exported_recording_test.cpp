@@ -224,7 +224,7 @@ TEST_F(Exported, ThatSomebodyChangedIsRefusedWithItsLine) {
   expect_parts(refused(",18,1000,", ",17,1000,"), {"bad.csv:3:", "export the recording again"});
   expect_parts(refused(",18,1000,", ",18.5,1000,"), {"bad.csv:3:", "integer"});
   expect_parts(refused(",18,1000,", ",18,x,"), {"bad.csv:3:", "\"x\" is not a finite number"});
-  expect_parts(refused("time_s,", "time,"), {"bad.csv:1: no column "});
+  expect_parts(refused("time_s,", "time,"), {"bad.csv:1: no columns "});
   const Rig other = load_rig(config("rig-pendulum.textproto"));
   expect_parts(refusal([&] { (void)import_recording(file("run.csv"), other); }),
                {"run.csv: has no joint \"pivot\""});

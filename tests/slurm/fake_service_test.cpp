@@ -10,6 +10,9 @@ namespace {
 using test_support::eventually;
 using test_support::RunningService;
 
+/// Duration of a recording whose calibration takes longer than several polls [s].
+constexpr double kLong_s = 300.0;
+
 class FakeCluster : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -27,7 +30,7 @@ class FakeCluster : public ::testing::Test {
 
   /// Returns a service with the session "run".
   std::unique_ptr<RunningService> start_service(const std::string& slurm = "",
-                                                double duration_s = 20.0,
+                                                double duration_s = kLong_s,
                                                 const std::string& more = "") const {
     auto service = std::make_unique<RunningService>(
         std::vector<std::string>(), "workers: 4 executor { slurm { " + slurm + " } } " + more);

@@ -294,7 +294,10 @@ class StepSearch {
       return std::nullopt;
     }
     candidate.step.size = 0.5 * (sizes[0] + sizes[1]);
-    if (m <= kMotionSteps[1].count && !is_lasting(candidate.step)) return std::nullopt;
+    // Residuals of a wrong model have many steps. All of them count: they reveal this model.
+    if (kind_ == SeriesKind::kMotion && m <= kMotionSteps[1].count && !is_lasting(candidate.step)) {
+      return std::nullopt;
+    }
     return candidate;
   }
 

@@ -371,8 +371,9 @@ class Result(ResultBase):
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
+        table: str = self._table_shown().to_html()
         return (f"<p><b>{html.escape(self.verdict.sentence)}</b></p>"
-                + self._table_shown().to_html() + _list_as_html(self.findings)
+                + table + _list_as_html(self.findings)
                 + (f"<details><summary>Notes</summary><ul>{notes}</ul></details>" if notes else ""))
 
     def _table_shown(self) -> pd.DataFrame:
