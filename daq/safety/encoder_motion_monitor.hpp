@@ -128,7 +128,7 @@ class EncoderMotionMonitor {
     double creep_s = 0.0;
     double creep_steady_s = 0.0;
     int moving_spans = 0;  // of kCreepSpan_s since the first motion before the run
-    double transition_speed = 0.0;
+    double creep_speed = 0.0;
 
     SwingGrowthDetector swings;
   };

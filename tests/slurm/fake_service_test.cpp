@@ -11,7 +11,7 @@ using test_support::eventually;
 using test_support::RunningService;
 
 /// Duration of a recording whose calibration takes longer than several polls [s].
-constexpr double kLong_s = 300.0;
+constexpr double kLong_s = 150.0;
 
 class FakeCluster : public ::testing::Test {
  protected:

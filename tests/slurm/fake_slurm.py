@@ -30,10 +30,21 @@ def is_alive(pid):
         return False
 
 
+def new_number():
+    """Returns a number that no other call of sbatch gets, even at the same time."""
+    for number in range(1, 1000):
+        try:
+            (FOLDER / f"{number}.taken").open("x").close()
+            return number
+        except FileExistsError:
+            continue
+    sys.exit("sbatch: error: too many jobs")
+
+
 def sbatch():
     if (FOLDER / "refusal").exists():
         sys.exit("sbatch: error: " + (FOLDER / "refusal").read_text())
-    number = 1 + len(list(FOLDER.glob("*.job")))
+    number = new_number()
     output = option("--output").replace("%a", "0").replace("%%", "%")
     environment = {**os.environ, "SLURM_ARRAY_TASK_ID": "0", "SLURM_JOB_ID": str(number)}
     with open(output, "ab") as stream:
