@@ -108,10 +108,11 @@ TEST_F(FakeCluster, CancelsTasks) {
 
 // However many jobs run, squeue is called at most once per interval.
 TEST_F(FakeCluster, PollsOnceForAllJobs) {
-  const auto service = start_service();
+  const auto service = start_service("", 40.0);
   for (const char* id : {"a", "b", "c", "d"}) submit_swing(*service, id);
   for (const char* id : {"a", "b", "c", "d"}) {
-    EXPECT_EQ(end_of_job(*service, id).state(), rigcal::v1::JOB_DONE);
+    const rigcal::v1::JobInfo info = end_of_job(*service, id);
+    EXPECT_EQ(info.state(), rigcal::v1::JOB_DONE) << info.error();
   }
   std::ifstream polls(cluster_.file("polls"));
   double last = 0.0;
