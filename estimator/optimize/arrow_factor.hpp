@@ -106,7 +106,7 @@ class BlockLinearizer {
 ///
 /// Then δ_χ minimizes the quadratic δᵀSδ + 2 sᵀδ, and L Lᵀ δ_x = −g_x − Ĥ_xχ δ_χ. A node is
 /// eliminated as soon as no later block involves it, while its residual blocks are still in the
-/// cache. L, R and y are stored; H only on request, to factorize it again with another damping.
+/// cache. H is never stored, only L, R and y; on request also the blocks, to factorize them again.
 /// Work and memory per node are constant.
 class ArrowheadFactorization {
  public:

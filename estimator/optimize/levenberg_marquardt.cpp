@@ -374,8 +374,8 @@ class LevenbergMarquardt {
   int last_rejected_ = 0;           // steps of the last iteration
   int failed_relaxations_ = 0;      // in succession
   int relaxation_pause_ = 0;        // iterations with rejected steps until the next relaxation
-  int relaxed_steps_ = 0;    // taken since the saved point
-  double saved_cost_ = 0.0;  // at the saved point
+  int relaxed_steps_ = 0;           // taken since the saved point
+  double saved_cost_ = 0.0;         // at the saved point
   Step step_;
   LmSummary summary_;
 };

@@ -146,8 +146,8 @@ using LmMonitor = std::function<void(const IterationRecord&)>;
 /// for the parameters exactly and back-substitutes the nodes [Mar, Alg. 1 and App. C]. It differs
 /// from the printed algorithm: the gain ratio is actual over predicted decrease, all norms are
 /// weighted, a non-finite candidate is never accepted, and the loop ends at max_damping. Class
-/// Damping updates the damping. The normal equations are kept beside their factor only after a
-/// rejected step, because most points need one damping and the memory is doubled.
+/// Damping updates the damping. The linearized blocks are kept beside their factor only while steps
+/// are rejected, because most points need one damping and the memory is doubled.
 ///
 /// Initial parameters outside their bounds are projected onto them. No candidate violates a bound,
 /// provided the problem adds parameter_step to the parameters in double precision.

@@ -81,7 +81,7 @@ HttpResponse make_mechanism_response(const rigcal::v1::JobSpec& spec) {
     HttpResponse response;
     response.body = make_rig_outline_json(parse_rig(spec.rig_name(), spec.rig_text())) + "\n";
     return response;
-  } catch (const proto::InputError& error) {
+  } catch (const std::exception& error) {  // also of a mechanism that cannot be assembled
     return make_http_error(400, "BAD_REQUEST", error.what());
   }
 }

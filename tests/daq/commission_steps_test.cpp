@@ -37,20 +37,28 @@ firmware_iface::UnitDescription three_encoders() {
   return facts;
 }
 
-/// Counts that step from zero to these values and stay there.
-EncoderRecorder watch_of(const std::vector<std::int64_t>& changes) {
-  EncoderRecorder watch;
+/// Records encoders every millisecond. `counts_of` returns the counts of an encoder at a time [ms].
+template <typename Counts>
+EncoderRecorder record(int encoder_count, int last_ms, const Counts& counts_of) {
+  EncoderRecorder recorder;
   firmware_iface::UnitSample sample;
-  sample.encoder_count = static_cast<int>(changes.size());
+  sample.encoder_count = encoder_count;
   sample.encoders_valid = 0xFFFF;
-  for (int k = 0; k <= 2000; ++k) {
-    sample.unit_time_us = 1000 * k;
-    for (std::size_t e = 0; e < changes.size(); ++e) {
-      sample.encoder_counts[e] = changes[e] * std::min(k, 1000) / 1000;
+  for (int ms = 0; ms <= last_ms; ++ms) {
+    sample.unit_time_us = 1000 * ms;
+    for (int e = 0; e < encoder_count; ++e) {
+      sample.encoder_counts[static_cast<std::size_t>(e)] = counts_of(e, ms);
     }
-    watch.add(sample);
+    recorder.add(sample);
   }
-  return watch;
+  return recorder;
+}
+
+/// Counts that rise from zero to these values within a second, and stay there.
+EncoderRecorder watch_of(const std::vector<std::int64_t>& changes) {
+  return record(static_cast<int>(changes.size()), 2000, [&](int e, int ms) {
+    return changes[static_cast<std::size_t>(e)] * std::min(ms, 1000) / 1000;
+  });
 }
 
 TEST(Commissioning, NotesLimitsBeyondEndStops) {
@@ -177,15 +185,8 @@ TEST(Commissioning, ReplacesARepeatedStep) {
 // A joint that still moves has no zero.
 TEST(Commissioning, RefusesAZeroInMotion) {
   Commissioning found(three_joints(), three_encoders(), {"2"});
-  EncoderRecorder watch;
-  firmware_iface::UnitSample sample;
-  sample.encoder_count = 3;
-  sample.encoders_valid = 7;
-  for (int k = 0; k <= 1000; ++k) {
-    sample.unit_time_us = 1000 * k;
-    sample.encoder_counts[1] = -k / 100;
-    watch.add(sample);
-  }
+  const EncoderRecorder watch =
+      record(3, 1000, [](int e, int ms) { return e == 1 ? -ms / 100 : 0; });
   const Findings findings = found.add_zero_recording(0, watch);
   ASSERT_EQ(count_faults(findings), 1U);
   expect_parts(findings[0].text, {"Joint \"2\" still moved"});
@@ -195,15 +196,8 @@ TEST(Commissioning, RefusesAZeroInMotion) {
 // A joint at rest at zero whose counter wraps although the unit reports no modulus.
 TEST(Commissioning, FindsAWrongModulus) {
   Commissioning found(three_joints(), three_encoders(), {"2"});
-  EncoderRecorder watch;
-  firmware_iface::UnitSample sample;
-  sample.encoder_count = 3;
-  sample.encoders_valid = 7;
-  for (int k = 0; k <= 2000; ++k) {
-    sample.unit_time_us = 1000 * k;
-    sample.encoder_counts[1] = (65'000 + std::min(k, 1024)) % 65'536;
-    watch.add(sample);
-  }
+  const EncoderRecorder watch = record(
+      3, 2000, [](int e, int ms) { return e == 1 ? (65'000 + std::min(ms, 1024)) % 65'536 : 0; });
   const Findings findings = found.add_hand_motion(0, {}, watch);
   ASSERT_GE(count_faults(findings), 1U);
   bool is_named = false;
@@ -213,12 +207,10 @@ TEST(Commissioning, FindsAWrongModulus) {
   EXPECT_TRUE(is_named);
   EXPECT_FALSE(found.joints()[0].is_scale_confirmed);
 
-  EncoderRecorder loose;  // a jump on the way, and the right counts at the end
-  for (int k = 0; k <= 2000; ++k) {
-    sample.unit_time_us = 1000 * k;
-    sample.encoder_counts[1] = std::min(k, 1024) + (k >= 400 && k < 500 ? 300 : 0);
-    loose.add(sample);
-  }
+  // A jump on the way, and the right counts at the end.
+  const EncoderRecorder loose = record(3, 2000, [](int e, int ms) {
+    return e == 1 ? std::min(ms, 1024) + (ms >= 400 && ms < 500 ? 300 : 0) : 0;
+  });
   const Findings jumped = found.add_hand_motion(0, {}, loose);
   EXPECT_EQ(count_faults(jumped), 1U);
   expect_parts(jumped[1].text, {"Encoder 1 jumped by", "Check its cable"});

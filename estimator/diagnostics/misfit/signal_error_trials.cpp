@@ -113,8 +113,8 @@ int mask_plateau(std::vector<Recording>& recordings, Eigen::Index sensor, double
   return masked;
 }
 
-/// Amplitudes of the sine and cosine of k times the angle in the readings of an encoder. Centre and
-/// edges of a disc cause k = 1 and 2.
+/// Amplitudes [rad] of the sine and cosine of k times the angle in the readings of an encoder. A
+/// disc off the centre of the shaft causes k = 1, a tilted or oval one k = 2.
 using PeriodicError = Eigen::Vector2d;
 
 std::vector<Recording> correct_periodic_error(std::vector<Recording> recordings,
@@ -130,7 +130,7 @@ std::vector<Recording> correct_periodic_error(std::vector<Recording> recordings,
   return recordings;
 }
 
-/// The periodic error of least cost, with the standard deviation of its amplitude.
+/// The periodic error of least cost, with the largest standard deviation of its amplitude [rad].
 struct FittedPeriodicError {
   PeriodicError error = PeriodicError::Zero();
   double deviation = std::numeric_limits<double>::quiet_NaN();

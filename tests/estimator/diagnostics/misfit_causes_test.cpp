@@ -174,7 +174,7 @@ TEST(MisfitCauses, IncludeATilt) {
   }
 }
 
-// Readings of a disc whose centre or edges are off: errors once or twice per turn. The pendulum
+// Readings of a disc that is off centre, or tilted: errors once or twice per turn. The pendulum
 // swings by more than half a turn, so that no other value of a parameter has the same effect.
 TEST(MisfitCauses, IncludeAnEccentricDisc) {
   const ReferencePendulum truth{.b = 2e-3};
