@@ -100,16 +100,37 @@ inline bool is_significant(double size, double deviation) {
 enum class VerdictKind {
   kAccepted,  ///< residuals match the sensor noise, and all parts of the recordings agree
   kDoubtful,  ///< there are signs of a modelling error
-  /// The model is rejected: residuals exceed the sensor noise, so that standard deviations from
-  /// noise alone would be too small.
+  /// The model contradicts the recordings, but its errors are small relative to the motion.
+  kApproximate,
+  /// The model is rejected: its errors exceed those that sensor noise explains, and are large or of
+  /// unknown size.
   kRejected,
   kNoFit,  ///< the model does not fit at all; the estimates are meaningless
+};
+
+enum class PredictionKind {
+  kOpenLoop,      ///< simulation of whole segments from their initial states
+  kShortTerm,     ///< prediction from estimated states, over less than a segment
+  kTorque,        ///< torque by inverse dynamics along the motion
+  kAcceleration,  ///< no simulation predicts the motion; accelerations of the estimated motion
+};
+
+/// The largest relative error of a model's predictions among those that exceed the noise, over all
+/// encoders; with noisy controls, over all torques.
+struct RelativeError {
+  /// Root-mean-square error, divided by the standard deviation of the readings, or by the root mean
+  /// square of the torque or acceleration. NaN if unknown.
+  double share = std::numeric_limits<double>::quiet_NaN();
+  double horizon = std::numeric_limits<double>::quiet_NaN();  ///< longest predicted time [s]
+  PredictionKind kind = PredictionKind::kOpenLoop;
+  bool at_noise = false;  ///< no error exceeds the noise; `share` is the largest of all
 };
 
 /// Assessment of the model as a whole.
 struct Verdict {
   VerdictKind kind = VerdictKind::kAccepted;
   std::vector<Message> reasons = {};  ///< empty if the model has not been judged
+  RelativeError error = {};
 };
 
 /// Half-width of the 95 % confidence interval of a normal distribution [standard deviations].

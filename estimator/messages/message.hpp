@@ -199,10 +199,17 @@ enum class MessageCode {
   kParameterChange,       ///< a clause: the change of one parameter
 
   // Verdicts.
-  kModelAccepted,  ///< this and the following three: verdicts with their "reasons"
+  kModelAccepted,  ///< this and the following four: verdicts with their "reasons"
   kModelDoubtful,
+  kModelApproximate,  ///< and the relative error
   kModelRejected,
   kNoFit,
+  kMotionError,  ///< this and the following: clauses about the relative error
+  kPredictedMotionError,
+  kTorqueError,
+  kTorqueNoise,
+  kReadingNoise,
+  kAccelerationError,
   kResidualsMatchNoise,  ///< this and the following: reasons
   kPredictionsMatchNoise,
   kUnexplainedShare,   ///< of the motion

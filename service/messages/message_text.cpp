@@ -1,11 +1,30 @@
 #include "service/messages/message_text.hpp"
 
+#include <cmath>
+#include <vector>
+
 #include "service/messages/message_table.hpp"
 
 namespace service {
 
 using estimator::MessageCode;
 using estimator::Severity;
+
+namespace {
+
+estimator::Message describe_relative_error(const estimator::RelativeError& error) {
+  if (error.at_noise) {
+    return error.kind == estimator::PredictionKind::kTorque ? MessageCode::kTorqueNoise
+                                                            : MessageCode::kReadingNoise;
+  }
+  constexpr MessageCode kCodes[] = {MessageCode::kMotionError, MessageCode::kPredictedMotionError,
+                                    MessageCode::kTorqueError, MessageCode::kAccelerationError};
+  return {kCodes[static_cast<int>(error.kind)],
+          {{"percent", 100.0 * error.share},
+           {"duration", estimator::Quantity{error.horizon, "s"}}}};
+}
+
+}  // namespace
 
 std::string severity_name(Severity severity) {
   switch (severity) {
@@ -42,8 +61,14 @@ std::vector<std::string> format_notes(const std::vector<estimator::Message>& not
 std::string format_verdict(const estimator::Verdict& verdict) {
   if (verdict.reasons.empty()) return "";
   constexpr MessageCode kCodes[] = {MessageCode::kModelAccepted, MessageCode::kModelDoubtful,
-                                    MessageCode::kModelRejected, MessageCode::kNoFit};
-  return format_message({kCodes[static_cast<int>(verdict.kind)], {{"reasons", verdict.reasons}}});
+                                    MessageCode::kModelApproximate, MessageCode::kModelRejected,
+                                    MessageCode::kNoFit};
+  estimator::Message message(kCodes[static_cast<int>(verdict.kind)],
+                             {{"reasons", verdict.reasons}});
+  if (std::isfinite(verdict.error.share)) {
+    message.arguments.push_back({"error", std::vector{describe_relative_error(verdict.error)}});
+  }
+  return format_message(message);
 }
 
 FindingText describe_finding(const estimator::Finding& finding) {
@@ -64,7 +89,7 @@ FindingText describe_finding(const estimator::Finding& finding) {
   }
   if (finding.doubtful) {
     text.what = "possibly, " + text.what +
-                "; the model is rejected with this repair too, "
+                "; the model does not fit exactly with this repair either, "
                 "and a model error may cause the same residuals";
   }
   if (!finding.place.empty() && text.advice.find(finding.place) == std::string::npos) {

@@ -8,8 +8,16 @@ using enum estimator::MessageCode;
 constexpr MessageRow kVerdictRows[] = {
     {kModelAccepted, "accepted", "the model fits: {reasons}"},
     {kModelDoubtful, "doubtful", "the model is doubtful: {reasons}"},
-    {kModelRejected, "rejected", "the model is rejected: {reasons}"},
+    {kModelApproximate, "approximate", "the model fits to {error}, but not exactly: {reasons}"},
+    {kModelRejected, "rejected", "the model is rejected[, with an error of {error}]: {reasons}"},
     {kNoFit, "no-fit", "no fit: {reasons}"},
+    {kMotionError, "motion-error", "{percent:2} % of the motion over {duration:2}"},
+    {kPredictedMotionError, "predicted-motion-error",
+     "{percent:2} % of the motion {duration:2} ahead"},
+    {kTorqueError, "torque-error", "{percent:2} % of a torque"},
+    {kTorqueNoise, "torque-noise", "the noise of the torques"},
+    {kReadingNoise, "reading-noise", "the noise of the readings"},
+    {kAccelerationError, "acceleration-error", "{percent:2} % of the accelerations"},
     {kResidualsMatchNoise, "residuals-match-noise",
      "residuals match the sensor noise (ratio {ratio:2}){is_alone|; "
      "there are no segments to compare|}[, and the segments agree (Cochran's Q = {statistic}, "
@@ -31,8 +39,7 @@ constexpr MessageRow kVerdictRows[] = {
     {kSegmentsDisagree, "segments-disagree",
      "the segments disagree (Cochran's Q = {statistic}, {degrees} degrees of freedom)"},
     {kExcessResiduals, "excess-residuals",
-     "residuals are {ratio:2} times the sensor noise[ and {percent:2} % of the motion] "
-     "(encoder {encoder:?})"},
+     "residuals are {ratio:2} times the sensor noise (encoder {encoder:?})"},
     {kCorrelatedResiduals, "correlated-residuals",
      "residuals are correlated in time (encoder {encoder:?})"},
     {kUnexplainedAccelerations, "unexplained-accelerations",

@@ -89,8 +89,14 @@ void add_combinations(const std::vector<estimator::ParameterCombination>& combin
 /// Adds to a result message the verdict, the estimates from pieces of the data with their
 /// consistency, and the well-identified combinations of parameters.
 void add_evidence(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
-  result.mutable_verdict()->set_kind(std::string(estimator::to_string(calibration.verdict.kind)));
-  result.mutable_verdict()->set_sentence(format_verdict(calibration.verdict));
+  constexpr const char* kPredictions[] = {"open-loop", "short-term", "torque", "acceleration"};
+  v1::VerdictResult* verdict = result.mutable_verdict();
+  const estimator::RelativeError& error = calibration.verdict.error;
+  verdict->set_kind(std::string(estimator::to_string(calibration.verdict.kind)));
+  verdict->set_sentence(format_verdict(calibration.verdict));
+  verdict->set_relative_error(error.share);
+  verdict->set_horizon_s(error.horizon);
+  verdict->set_prediction(kPredictions[static_cast<int>(error.kind)]);
   result.mutable_consistency()->set_statistic(calibration.agreement.statistic);
   result.mutable_consistency()->set_degrees_of_freedom(calibration.agreement.degrees_of_freedom);
   result.mutable_consistency()->set_p_value(calibration.agreement.p_value);

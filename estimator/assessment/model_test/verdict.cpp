@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "estimator/assessment/identifiability/identifiability.hpp"
@@ -16,6 +17,7 @@ constexpr double kUnexplainedShare = 1.0 / 3.0;  // of the motion
 constexpr double kMultiple = 10.0;    // of the motion: an unexplained share given without number
 constexpr double kNoisy = 1.5;        // residual over noise; above, the model is doubtful
 constexpr double kFarTooNoisy = 3.0;  // above, the model is rejected
+constexpr double kApproximateShare = 0.05;  // of the motion; above, the model is rejected
 constexpr double kInflation = 2.0;    // of a variance by autocorrelation
 /// Unexplained share of the accelerations that clock and encoder disc errors can cause. A smaller
 /// share only hints at a modelling error.
@@ -143,9 +145,6 @@ void doubt_residuals(const std::vector<SensorFitQuality>& fits, Verdict& verdict
     const bool grave = ratio(*worst) > kFarTooNoisy || correlated != fits.end();
     Message reason(MessageCode::kExcessResiduals,
                    {{"ratio", ratio(*worst)}, {"encoder", worst->name}});
-    if (worst->motion > 0.0) {
-      reason.arguments.push_back({"percent", 100.0 * worst->residual / worst->motion});
-    }
     object(grave ? VerdictKind::kRejected : VerdictKind::kDoubtful, std::move(reason), verdict);
   } else if (correlated != fits.end()) {
     // Errors at noise level are a hint, included in the deviations, unless parts disagree too.
@@ -173,6 +172,12 @@ void doubt_accelerations(const Calibration& calibration, const std::vector<Senso
     object(VerdictKind::kDoubtful, {MessageCode::kTraceOfAccelerations, {{"joint", *trace}}},
            verdict);
   }
+}
+
+/// Returns whether the joint estimation is assessed because no simulation predicts the motion.
+bool is_judged_by_states(const Calibration& calibration) {
+  return calibration.kind == EstimateKind::kPhysical && !calibration.refined &&
+         is_converged(calibration.termination);
 }
 
 bool is_judged_by_predictions(const Calibration& calibration) {
@@ -238,6 +243,93 @@ bool is_torque_unexplained(const TorquePrediction& each) {
   return torque_ratio(each) > kFarTooNoisy && torque_share(each) > kUnexplainedShare;
 }
 
+/// Returns the duration of the longest segment [s].
+double longest_duration(const Calibration& calibration) {
+  double longest = 0.0;
+  for (const SegmentTrajectory& trajectory : calibration.trajectories) {
+    const Eigen::Index rows = trajectory.measured.rows();
+    if (rows > 0) longest = std::max(longest, trajectory.time(rows - 1) - trajectory.time(0));
+  }
+  return longest;
+}
+
+/// Returns the largest unexplained share of the accelerations. Returns NaN if the share is unknown
+/// for a joint with unexplained accelerations.
+double unexplained_share(const Calibration& calibration,
+                         const std::vector<SensorFitQuality>& fits) {
+  double largest = 0.0;
+  for (Eigen::Index j = 0; j < calibration.acceleration_noise.size(); ++j) {
+    if (!(calibration.acceleration_noise[j] > 0.0)) continue;
+    const std::string& name = calibration.mechanism.joints[static_cast<std::size_t>(j)].name;
+    const auto fit = std::ranges::find(fits, name, &SensorFitQuality::name);
+    if (fit == fits.end() || !(fit->unexplained > 0.0)) {
+      return std::numeric_limits<double>::quiet_NaN();
+    }
+    largest = std::max(largest, fit->unexplained);
+  }
+  return largest;
+}
+
+/// Collects the largest relative error.
+class LargestError {
+ public:
+  LargestError(PredictionKind kind, double horizon) : error_{0.0, horizon, kind, true} {}
+
+  /// @param ratio  of the error to the noise
+  void add(double share, double ratio) {
+    const bool at_noise = ratio <= kNoisy;
+    if (error_.at_noise && !at_noise) error_.share = 0.0;
+    if (at_noise && !error_.at_noise) return;
+    error_.at_noise = at_noise;
+    error_.share = std::max(error_.share, share);
+  }
+
+  [[nodiscard]] const RelativeError& get() const { return error_; }
+
+ private:
+  RelativeError error_;
+};
+
+/// Returns the relative error of the torques along the motion. Returns that of the motions predicted
+/// over the longest horizon if there are no torques, and none if a prediction failed.
+RelativeError measure_prediction_error(const Calibration& calibration,
+                                       const std::vector<SensorFitQuality>& fits) {
+  double horizon = 0.0;
+  for (const MotionPrediction& each : calibration.motion_predictions) {
+    if (!std::isfinite(each.rmse)) return {};
+    horizon = std::max(horizon, each.horizon);
+  }
+  LargestError torques(PredictionKind::kTorque, 0.0);
+  for (const TorquePrediction& each : calibration.torque_predictions) {
+    torques.add(torque_share(each), torque_ratio(each));
+  }
+  if (!calibration.torque_predictions.empty()) return torques.get();
+  LargestError motions(PredictionKind::kShortTerm, horizon);
+  for (const MotionPrediction& each : calibration.motion_predictions) {
+    const auto fit = std::ranges::find(fits, each.encoder, &SensorFitQuality::name);
+    if (each.horizon < horizon || fit == fits.end()) continue;
+    motions.add(ratio_to(each.rmse, fit->motion), motion_ratio(each));
+  }
+  return motions.get();
+}
+
+RelativeError measure_relative_error(const Calibration& calibration,
+                                     const std::vector<SensorFitQuality>& fits) {
+  if (is_judged_by_predictions(calibration)) return measure_prediction_error(calibration, fits);
+  if (is_judged_by_states(calibration)) {
+    return {unexplained_share(calibration, fits), kHorizon, PredictionKind::kAcceleration, false};
+  }
+  const double duration = longest_duration(calibration);
+  LargestError largest(calibration.simulation_horizon < duration ? PredictionKind::kShortTerm
+                                                                 : PredictionKind::kOpenLoop,
+                       std::min(calibration.simulation_horizon, duration));
+  for (std::size_t i = 0; i < calibration.simulation.size(); ++i) {
+    const double rmse = calibration.simulation[i].rmse;
+    largest.add(ratio_to(rmse, fits[i].motion), ratio_to(rmse, fits[i].noise));
+  }
+  return largest.get();
+}
+
 /// Returns the reason to accept the model.
 Message acceptance(const Calibration& calibration, const std::vector<SensorFitQuality>& fits) {
   double worst = 0.0;
@@ -248,6 +340,27 @@ Message acceptance(const Calibration& calibration, const std::vector<SensorFitQu
   Message reason(MessageCode::kResidualsMatchNoise, {{"ratio", worst}, {"is_alone", is_alone}});
   if (!is_alone) add_statistic(calibration.agreement, reason);
   return reason;
+}
+
+/// Returns why the model does not fit at all; no message if it does.
+std::optional<Message> describe_misfit(const Calibration& calibration,
+                                       const std::vector<SensorFitQuality>& fits) {
+  const auto& torques = calibration.torque_predictions;
+  const auto torque = std::ranges::find_if(torques, is_torque_unexplained);
+  if (torque != torques.end()) {
+    return Message(MessageCode::kUnexplainedTorque,
+                   {{"percent", std::min(100.0 * torque_share(*torque), kLargestPercent)},
+                    {"joint", torque->joint}});
+  }
+  const auto worst = std::ranges::max_element(fits, {}, &SensorFitQuality::unexplained);
+  if (!is_judged_by_predictions(calibration) && worst != fits.end() &&
+      is_motion_unexplained(*worst)) {
+    return Message(
+        MessageCode::kUnexplainedShare,
+        {{"share", std::vector<Message>{describe_unexplained_share(worst->unexplained)}},
+         {"encoder", worst->name}});
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -264,9 +377,7 @@ Message describe_unexplained_share(double unexplained) {
 
 std::vector<SensorFitQuality> assess_sensor_fits(const Calibration& calibration) {
   const std::vector<Segment> segments = readings_of(calibration);
-  // The joint estimation is assessed if no simulation predicts the motion.
-  const bool by_states = calibration.kind == EstimateKind::kPhysical && !calibration.refined &&
-                         is_converged(calibration.termination);
+  const bool by_states = is_judged_by_states(calibration);
   std::vector<SensorFitQuality> fits;
   for (std::size_t i = 0; i < calibration.simulation.size(); ++i) {
     const auto sensor = static_cast<Eigen::Index>(i);
@@ -304,23 +415,13 @@ std::vector<SensorFitQuality> assess_sensor_fits(const Calibration& calibration)
 
 Verdict judge_model(const Calibration& calibration) {
   const std::vector<SensorFitQuality> fits = assess_sensor_fits(calibration);
-  const bool by_predictions = is_judged_by_predictions(calibration);
-  const auto& torques = calibration.torque_predictions;
-  const auto torque = std::ranges::find_if(torques, is_torque_unexplained);
-  if (torque != torques.end()) {
-    return {VerdictKind::kNoFit,
-            {{MessageCode::kUnexplainedTorque,
-              {{"percent", std::min(100.0 * torque_share(*torque), kLargestPercent)},
-               {"joint", torque->joint}}}}};
-  }
-  const auto worst = std::ranges::max_element(fits, {}, &SensorFitQuality::unexplained);
-  if (!by_predictions && worst != fits.end() && is_motion_unexplained(*worst)) {
-    return {VerdictKind::kNoFit,
-            {{MessageCode::kUnexplainedShare,
-              {{"share", std::vector<Message>{describe_unexplained_share(worst->unexplained)}},
-               {"encoder", worst->name}}}}};
-  }
   Verdict verdict;
+  verdict.error = measure_relative_error(calibration, fits);
+  if (std::optional<Message> misfit = describe_misfit(calibration, fits)) {
+    object(VerdictKind::kNoFit, *std::move(misfit), verdict);
+    return verdict;
+  }
+  const bool by_predictions = is_judged_by_predictions(calibration);
   if (by_predictions) {
     // Predictions at noise level show that a disagreement is small; the intervals include it.
     doubt_predictions(calibration, verdict);
@@ -353,11 +454,16 @@ Verdict judge_model(const Calibration& calibration) {
     verdict.reasons.push_back(by_predictions ? accept_predictions(calibration)
                                              : acceptance(calibration, fits));
   }
+  if (verdict.kind == VerdictKind::kRejected &&
+      (verdict.error.at_noise || verdict.error.share <= kApproximateShare)) {
+    verdict.kind = VerdictKind::kApproximate;
+  }
   return verdict;
 }
 
 std::string_view to_string(VerdictKind kind) {
-  constexpr std::string_view kNames[] = {"accepted", "doubtful", "rejected", "no-fit"};
+  constexpr std::string_view kNames[] = {"accepted", "doubtful", "approximate",
+                                          "rejected", "no-fit"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

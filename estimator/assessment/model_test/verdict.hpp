@@ -41,7 +41,7 @@ Message describe_unexplained_share(double unexplained);
 /// parts of the recordings.
 Verdict judge_model(const Calibration& calibration);
 
-/// Returns "accepted", "doubtful", "rejected" or "no-fit".
+/// Returns "accepted", "doubtful", "approximate", "rejected" or "no-fit".
 std::string_view to_string(VerdictKind kind);
 
 }  // namespace estimator

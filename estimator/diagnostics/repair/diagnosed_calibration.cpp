@@ -230,12 +230,12 @@ bool add_cut_finding(const RecordingCut& cut, DiagnosedCalibration& trial) {
   return true;
 }
 
-/// Tries to repair a jump if the model is rejected: frees the offset of the likeliest encoder slip,
+/// Tries to repair a jump if the model is not accepted: frees the offset of the likeliest encoder slip,
 /// then tries lost time at this instant. Keeps the first repair with which the model is accepted.
 void try_jump(const CalibrationOptions& options, const CalibrationMonitor& monitor,
               DiagnosedCalibration& out) {
   const VerdictKind verdict = out.calibration.verdict.kind;
-  if (verdict != VerdictKind::kDoubtful && verdict != VerdictKind::kRejected) return;
+  if (verdict == VerdictKind::kAccepted || verdict == VerdictKind::kNoFit) return;
   Mechanism estimate = out.input.mechanism;
   copy_parameter_values(out.calibration.mechanism, estimate);
   if (!is_single_jump_plausible(estimate, out.input.recordings, monitor)) return;
@@ -277,12 +277,35 @@ bool are_readings_exact(const DiagnosedInput& input) {
   return true;
 }
 
-/// Turns findings into notes if the model is rejected despite the repairs, since a modelling error
+/// Turns findings into notes if the model contradicts the recordings despite the repairs, since a modelling error
 /// may cause them.
 void downgrade_findings(int first, Calibration& calibration) {
-  if (calibration.verdict.kind < VerdictKind::kRejected) return;
+  if (calibration.verdict.kind < VerdictKind::kApproximate) return;
   for (auto f = static_cast<std::size_t>(first); f < calibration.findings.size(); ++f) {
     downgrade_to_note(calibration.findings[f]);
+  }
+}
+
+bool is_wrong_value(MessageCode cause) {
+  return cause == MessageCode::kWrongLength || cause == MessageCode::kNoRoomForInertia ||
+         cause == MessageCode::kWrongGain || cause == MessageCode::kWrongInertia ||
+         cause == MessageCode::kWrongInertialParameter;
+}
+
+/// Replaces contradicted values of the rig description by the cause of the misfit, if it is not a
+/// wrong value: a tilt or an eccentric disc, for example, resembles a wrong length.
+void replace_contradictions_by_cause(Calibration& calibration) {
+  const auto found = std::ranges::find(calibration.findings, MessageCode::kMisfitCause,
+                                       [](const Finding& each) { return each.message.code; });
+  if (found == calibration.findings.end() || calibration.contradictions.empty()) return;
+  const Message cause =
+      std::get<std::vector<Message>>(*found->message.find("causes")).front();
+  if (is_wrong_value(cause.code)) return;
+  calibration.contradictions.clear();
+  std::erase_if(calibration.notes,
+                [](const Message& note) { return note.code == MessageCode::kContradiction; });
+  for (Message& reason : calibration.verdict.reasons) {
+    if (reason.code == MessageCode::kContradictedValue) reason = cause;
   }
 }
 
@@ -365,6 +388,7 @@ DiagnosedCalibration calibrate_with_diagnostics(const Mechanism& mechanism,
   } else {
     append(find_misfit_causes(out.calibration, out.input.mechanism, out.input.recordings, monitor),
            out.calibration.findings);
+    replace_contradictions_by_cause(out.calibration);
   }
   return out;
 }

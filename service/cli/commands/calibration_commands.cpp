@@ -210,9 +210,9 @@ ExitCode print_calibration(const estimator::Calibration& calibration, const Cali
   }
   const estimator::VerdictKind kind = calibration.verdict.kind;
   print_text(format_calibration(calibration, input.context.wall_time),
-             kind == estimator::VerdictKind::kAccepted   ? TextTone::kGood
-             : kind == estimator::VerdictKind::kDoubtful ? TextTone::kDoubtful
-                                                         : TextTone::kBad);
+             kind == estimator::VerdictKind::kAccepted  ? TextTone::kGood
+             : kind < estimator::VerdictKind::kRejected ? TextTone::kDoubtful
+                                                        : TextTone::kBad);
   const TrajectoryOutput trajectories =
       files.trajectories ? TrajectoryOutput::kWritten : TrajectoryOutput::kLeftOut;
   write_result_files(

@@ -45,8 +45,15 @@ class Trajectory(Displayed):
 class Verdict(Displayed):
     """Assessment of how well the fitted model agrees with the recordings."""
 
-    kind: str  #: "accepted", "doubtful", "rejected", "no-fit"
+    kind: str  #: "accepted", "doubtful", "approximate", "rejected", "no-fit"
     sentence: str
+    #: largest relative error of the model's predictions: root mean square, divided by the standard
+    #: deviation of an encoder's readings, or by the root mean square of a torque or acceleration
+    relative_error: float = float("nan")
+    horizon: float = float("nan")  #: longest predicted time [s]
+    #: "open-loop" (whole segments), "short-term" (from estimated states), "torque" (along the
+    #: motion), or "acceleration" (no simulation predicts the motion)
+    prediction: str = ""
 
     def __str__(self) -> str:
         return self.sentence
@@ -324,7 +331,13 @@ class Result(ResultBase):
     @property
     def verdict(self) -> Verdict:
         reported = self.document.get("verdict") or {}
-        return Verdict(reported.get("kind", ""), reported.get("sentence", ""))
+        return Verdict(
+            reported.get("kind", ""),
+            reported.get("sentence", ""),
+            float(reported.get("relative_error", "nan")),
+            float(reported.get("horizon_s", "nan")),
+            reported.get("prediction", ""),
+        )
 
     @property
     def findings(self) -> list[Finding]:

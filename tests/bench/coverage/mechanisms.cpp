@@ -86,7 +86,7 @@ class Bench {
       result.verdict = {estimator::VerdictKind::kNoFit,
                         {estimator::Message(std::string(refused.what()))}};
     }
-    const bool reported = result.verdict.kind >= estimator::VerdictKind::kRejected;
+    const bool reported = result.verdict.kind >= estimator::VerdictKind::kApproximate;
     bool inside = true;
     if (result.converged()) {
       for (const estimator::ParameterEstimate& estimate : result.parameters) {

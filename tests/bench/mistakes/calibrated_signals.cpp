@@ -171,7 +171,7 @@ class Bench {
       sized = sized || (is_lost == (kind_of(finding) == "lost-time") &&
                         std::abs(finding.size - fault.size_in(segment, quantum)) <= most);
     }
-    const bool otherwise = outcome.verdict >= estimator::VerdictKind::kRejected ||
+    const bool otherwise = outcome.verdict >= estimator::VerdictKind::kApproximate ||
                            std::ranges::any_of(outcome.findings, [&](const Finding& finding) {
                              return is_news(finding, clean);
                            });

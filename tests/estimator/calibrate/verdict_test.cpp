@@ -62,13 +62,14 @@ TEST(Verdict, AcceptsResidualsAtNoiseLevel) {
       << text_of_verdict(swing(0.0));
 }
 
-// A contradicted description is rejected even if residuals are at the noise level and all parts
+// A contradicted description is not accepted even if residuals are at the noise level and all parts
 // agree.
-TEST(Verdict, RejectsAContradictedDescription) {
+TEST(Verdict, ReportsAContradictedDescription) {
   Calibration calibration = swing(0.0);
   calibration.contradictions = {
       {.name = "2.a_x", .unit = "m", .kept = 0.05474, .value = 0.05, .standard_deviation = 0.001}};
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kRejected);
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kApproximate);
+  EXPECT_TRUE(says(calibration, "the model fits to the noise of the readings, but not exactly: "));
   EXPECT_TRUE(says(calibration,
                    "the recordings contradict the rig file (2.a_x is fixed at 0.05474 m, but the "
                    "readings fit 0.0500 ± 0.0010 m)"))
@@ -79,12 +80,14 @@ TEST(Verdict, RejectsAContradictedDescription) {
 // one of 10 √2 σ ten times the noise and more. Being slow, either belongs to the model.
 TEST(Verdict, ComparesResidualsWithTheNoise) {
   const Calibration slow = swing(2.0 * std::sqrt(2.0) * kNoise);
-  EXPECT_EQ(kind_of(slow), VerdictKind::kRejected);
+  EXPECT_EQ(kind_of(slow), VerdictKind::kApproximate);
   // The standard deviation of the motion is kSwing/√2.
-  EXPECT_TRUE(says(slow, "residuals are 2.2 times the sensor noise and 0.31 % of the motion"))
+  EXPECT_TRUE(says(slow,
+                   "the model fits to 0.31 % of the motion over 30 s, but not exactly: residuals are "
+                   "2.2 times the sensor noise"))
       << text_of_verdict(slow);
   const Calibration wrong = swing(10.0 * std::sqrt(2.0) * kNoise);
-  EXPECT_EQ(kind_of(wrong), VerdictKind::kRejected);
+  EXPECT_EQ(kind_of(wrong), VerdictKind::kApproximate);
   EXPECT_TRUE(says(wrong, "residuals are 10.0 times the sensor noise") ||
               says(wrong, "residuals are 10 times the sensor noise"))
       << text_of_verdict(wrong);
@@ -109,7 +112,7 @@ TEST(Verdict, ReportsCorrelatedResiduals) {
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
   EXPECT_TRUE(says(calibration, "correlated")) << text_of_verdict(calibration);
   calibration.agreement = {95.0, 60.0, 2.7e-3};
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kRejected);
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kApproximate);
   calibration.agreement = {70.0, 60.0, 0.18};
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
 }
@@ -132,10 +135,9 @@ TEST(Verdict, AcceptsQuantizationErrors) {
 TEST(Verdict, ReportsDisagreeingPartsOfTheRecordings) {
   Calibration calibration = swing(0.0);
   calibration.agreement = {412.0, 60.0, 1e-50};
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kRejected);
-  EXPECT_TRUE(says(
-      calibration,
-      "the model is rejected: the segments disagree (Cochran's Q = 412, 60 degrees of freedom)"))
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kApproximate);
+  EXPECT_TRUE(
+      says(calibration, "the segments disagree (Cochran's Q = 412, 60 degrees of freedom)"))
       << text_of_verdict(calibration);
   calibration.agreement = {95.0, 60.0, 2.7e-3};
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
@@ -161,10 +163,23 @@ TEST(Verdict, JudgesNoisyControlsByPredictions) {
       << text_of_verdict(predicted(1.4, 1.0));
   EXPECT_EQ(kind_of(predicted(1.51, 1.0)), VerdictKind::kDoubtful);
   EXPECT_EQ(kind_of(predicted(1.0, 1.51)), VerdictKind::kDoubtful);
-  EXPECT_EQ(kind_of(predicted(3.01, 1.0)), VerdictKind::kRejected);
-  EXPECT_EQ(kind_of(predicted(1.0, 3.01)), VerdictKind::kRejected);
+  EXPECT_EQ(kind_of(predicted(3.01, 1.0)), VerdictKind::kApproximate);
+  EXPECT_TRUE(says(predicted(3.01, 1.0), "the model fits to 1.5 % of a torque, but not exactly"))
+      << text_of_verdict(predicted(3.01, 1.0));
+  EXPECT_EQ(kind_of(predicted(1.0, 3.01)), VerdictKind::kApproximate);
+  EXPECT_EQ(kind_of(predicted(9.9, 1.0)), VerdictKind::kApproximate);  // 4.95 % of the torque
+  EXPECT_EQ(kind_of(predicted(10.1, 1.0)), VerdictKind::kRejected);
+  // Without torques, the share of the motion 1 s ahead decides.
+  for (const auto& [share, kind] : {std::pair(0.049, VerdictKind::kApproximate),
+                                    std::pair(0.051, VerdictKind::kRejected)}) {
+    Calibration loop = predicted(1.0, share * kSwing / std::sqrt(2.0) / 1e-3);
+    EXPECT_EQ(kind_of(loop), VerdictKind::kApproximate);
+    loop.torque_predictions.clear();
+    EXPECT_EQ(kind_of(loop), kind) << text_of_verdict(loop);
+  }
   EXPECT_TRUE(says(predicted(1.0, 3.2),
-                   "motions are predicted 1 s ahead with an error of 0.0032 rad, 3.2 times"))
+                   "the model fits to the noise of the torques, but not exactly: motions are "
+                   "predicted 1 s ahead with an error of 0.0032 rad, 3.2 times"))
       << text_of_verdict(predicted(1.0, 3.2));
   EXPECT_EQ(kind_of(predicted(68.0, 1.0)), VerdictKind::kNoFit);  // 34 % of the torque
   EXPECT_EQ(kind_of(predicted(std::nan(""), 1.0)), VerdictKind::kNoFit);
@@ -175,7 +190,33 @@ TEST(Verdict, JudgesNoisyControlsByPredictions) {
   EXPECT_EQ(kind_of(disagreeing), VerdictKind::kDoubtful);
   disagreeing = predicted(2.0, 1.0);
   disagreeing.agreement = {412.0, 60.0, 1e-50};
-  EXPECT_EQ(kind_of(disagreeing), VerdictKind::kRejected);
+  EXPECT_EQ(kind_of(disagreeing), VerdictKind::kApproximate);
+}
+
+// A model whose errors exceed the noise fits approximately up to 5 % of the motion of its worst
+// encoder, and is rejected beyond.
+TEST(Verdict, IsApproximateForErrorsThatAreSmallRelativeToTheMotion) {
+  EXPECT_EQ(kind_of(swing(0.049 * kSwing)), VerdictKind::kApproximate);
+  EXPECT_EQ(kind_of(swing(0.051 * kSwing)), VerdictKind::kRejected);
+  EXPECT_TRUE(says(swing(0.1 * kSwing),
+                   "the model is rejected, with an error of 9.9 % of the motion over 30 s: "))
+      << text_of_verdict(swing(0.1 * kSwing));
+  Calibration two = swing(0.01 * kSwing);
+  SegmentTrajectory& trajectory = two.trajectories.front();
+  for (Eigen::MatrixXd* matrix :
+       {&trajectory.measured, &trajectory.simulated, &trajectory.estimated}) {
+    matrix->conservativeResize(Eigen::NoChange, 2);
+    matrix->col(1) = matrix->col(0);
+  }
+  two.simulation.push_back({"second", 0.06 * kSwing / std::sqrt(2.0), JointKind::kRevolute});
+  EXPECT_EQ(kind_of(two), VerdictKind::kRejected) << text_of_verdict(two);
+  EXPECT_NEAR(judge_model(two).error.share, 0.06, 1e-3);
+  // The encoder of a joint that moves less than its noise does not count.
+  two.simulation.back().rmse = 1.2 * kNoise;
+  trajectory.measured.col(1) -= trajectory.simulated.col(1);
+  trajectory.simulated.col(1).setZero();
+  EXPECT_EQ(kind_of(two), VerdictKind::kApproximate) << text_of_verdict(two);
+  EXPECT_NEAR(judge_model(two).error.share, 0.01, 1e-3);
 }
 
 // Residuals above a third of the motion mean "no fit", even if the solver has converged.
@@ -245,6 +286,11 @@ TEST(Verdict, AcceptsExplainedButUnpredictableMotion) {
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
   EXPECT_TRUE(says(calibration, "a small part of the accelerations is unexplained"));
   calibration.acceleration_noise[0] = 3.0 * third * 1.05e-4;
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kApproximate);
+  calibration.acceleration_noise[0] = 3.0 * third * 0.049;
+  EXPECT_TRUE(says(calibration, "the model fits to 4.9 % of the accelerations, but not exactly"))
+      << text_of_verdict(calibration);
+  calibration.acceleration_noise[0] = 3.0 * third * 0.051;
   EXPECT_EQ(kind_of(calibration), VerdictKind::kRejected);
   calibration.mechanism.joints[0].name = "one that nobody reads";
   calibration.acceleration_noise[0] = 3.0 * third * 0.95e-4;
@@ -280,6 +326,7 @@ TEST(Verdict, UsesSampleTimesForAccelerations) {
 TEST(Verdict, HasANameForEachKind) {
   EXPECT_EQ(to_string(VerdictKind::kAccepted), "accepted");
   EXPECT_EQ(to_string(VerdictKind::kDoubtful), "doubtful");
+  EXPECT_EQ(to_string(VerdictKind::kApproximate), "approximate");
   EXPECT_EQ(to_string(VerdictKind::kRejected), "rejected");
   EXPECT_EQ(to_string(VerdictKind::kNoFit), "no-fit");
 }
