@@ -19,9 +19,9 @@ estimator::Message describe_relative_error(const estimator::RelativeError& error
   }
   constexpr MessageCode kCodes[] = {MessageCode::kMotionError, MessageCode::kPredictedMotionError,
                                     MessageCode::kTorqueError, MessageCode::kAccelerationError};
-  return {kCodes[static_cast<int>(error.kind)],
-          {{"percent", 100.0 * error.share},
-           {"duration", estimator::Quantity{error.horizon, "s"}}}};
+  return {
+      kCodes[static_cast<int>(error.kind)],
+      {{"percent", 100.0 * error.share}, {"duration", estimator::Quantity{error.horizon, "s"}}}};
 }
 
 }  // namespace

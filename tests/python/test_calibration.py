@@ -94,6 +94,9 @@ def test_result_holds_what_was_found(result):
     error = trajectory.measured[:, 0] - trajectory.simulated[:, 0]
     assert math.isclose(np.sqrt(np.nanmean(error**2)), result.simulation.iloc[0], rel_tol=1e-6)
     assert result.verdict.kind == "accepted" and html.escape(result.verdict.sentence) in result._repr_html_()
+    assert 0.0 < result.verdict.relative_error < 0.1
+    assert result.verdict.prediction == "open-loop"
+    assert 0.0 < result.verdict.horizon <= trajectory.time[-1] - trajectory.time[0] + 1e-9
     assert "parameters" in repr(result)
 
 

@@ -432,6 +432,32 @@ TEST(CalibrationJson, HoldsTheEvidence) {
   EXPECT_EQ(result.combinations(0).unit(), "kg·m²/(N·m/V)");
 }
 
+TEST(CalibrationJson, HoldsTheRelativeError) {
+  using estimator::PredictionKind;
+  struct Case {
+    PredictionKind kind;
+    const char* name;
+    const char* clause;
+  };
+  for (const Case& each :
+       {Case{PredictionKind::kOpenLoop, "open-loop", "1.5 % of the motion over 8 s"},
+        Case{PredictionKind::kShortTerm, "short-term", "1.5 % of the motion 8 s ahead"},
+        Case{PredictionKind::kTorque, "torque", "1.5 % of a torque"},
+        Case{PredictionKind::kAcceleration, "acceleration", "1.5 % of the accelerations"}}) {
+    estimator::Calibration calibration = judged_calibration();
+    calibration.verdict.kind = estimator::VerdictKind::kApproximate;
+    calibration.verdict.error = {0.015, 8.0, each.kind, false};
+    const auto verdict =
+        from_json<rigcal::v1::CalibrationResult>(calibration_json(calibration, prepared_context()))
+            .verdict();
+    EXPECT_EQ(verdict.kind(), "approximate");
+    EXPECT_EQ(verdict.relative_error(), 0.015);
+    EXPECT_EQ(verdict.horizon_s(), 8.0);
+    EXPECT_EQ(verdict.prediction(), each.name);
+    expect_parts(verdict.sentence(), {std::string("the model fits to ") + each.clause});
+  }
+}
+
 // The verdict comes first, and a result without fit is not presented as one.
 TEST(ResultTable, BeginsWithTheVerdict) {
   estimator::Calibration calibration = judged_calibration();

@@ -290,8 +290,8 @@ class LargestError {
   RelativeError error_;
 };
 
-/// Returns the relative error of the torques along the motion. Returns that of the motions predicted
-/// over the longest horizon if there are no torques, and none if a prediction failed.
+/// Returns the relative error of the torques along the motion. Returns that of the motions
+/// predicted over the longest horizon if there are no torques, and none if a prediction failed.
 RelativeError measure_prediction_error(const Calibration& calibration,
                                        const std::vector<SensorFitQuality>& fits) {
   double horizon = 0.0;
@@ -355,10 +355,9 @@ std::optional<Message> describe_misfit(const Calibration& calibration,
   const auto worst = std::ranges::max_element(fits, {}, &SensorFitQuality::unexplained);
   if (!is_judged_by_predictions(calibration) && worst != fits.end() &&
       is_motion_unexplained(*worst)) {
-    return Message(
-        MessageCode::kUnexplainedShare,
-        {{"share", std::vector<Message>{describe_unexplained_share(worst->unexplained)}},
-         {"encoder", worst->name}});
+    return Message(MessageCode::kUnexplainedShare,
+                   {{"share", std::vector<Message>{describe_unexplained_share(worst->unexplained)}},
+                    {"encoder", worst->name}});
   }
   return std::nullopt;
 }
@@ -462,8 +461,8 @@ Verdict judge_model(const Calibration& calibration) {
 }
 
 std::string_view to_string(VerdictKind kind) {
-  constexpr std::string_view kNames[] = {"accepted", "doubtful", "approximate",
-                                          "rejected", "no-fit"};
+  constexpr std::string_view kNames[] = {"accepted", "doubtful", "approximate", "rejected",
+                                         "no-fit"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

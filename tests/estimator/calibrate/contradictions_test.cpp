@@ -51,7 +51,7 @@ const ContradictedParameter* find(const Calibration& calibration, const std::str
 
 // An arm that is described 0.3 % too long: residuals equal the noise and all parts agree, so that
 // only the score test finds this error.
-void expect_arm_is_told(const Calibration& result) {
+void expect_long_arm_is_found(const Calibration& result) {
   ASSERT_TRUE(result.refined && result.converged());
   EXPECT_GT(result.agreement.p_value, 0.01);
   const ContradictedParameter* arm = find(result, "2.a_x");
@@ -72,11 +72,11 @@ void expect_arm_is_told(const Calibration& result) {
 }
 
 TEST(Contradictions, FindAnArmThatIsSlightlyTooLong) {
-  expect_arm_is_told(calibrate_as(described_with(kLonger)));
+  expect_long_arm_is_found(calibrate_as(described_with(kLonger)));
 }
 
 TEST(Contradictions, FindAWrongLengthInQuantizedReadings) {
-  expect_arm_is_told(calibrate_as(described_with(kLonger), 2e-3));
+  expect_long_arm_is_found(calibrate_as(described_with(kLonger), 2e-3));
 }
 
 TEST(Contradictions, AreNotReportedForACorrectDescription) {

@@ -59,7 +59,8 @@ TEST(RecordingPartEstimates, AgreeForACorrectModel) {
 // comparison.
 TEST(RecordingPartEstimates, DisagreeForAnArmThatIsTooLong) {
   const Calibration result = calibrate_with(1.03);
-  EXPECT_EQ(result.verdict.kind, VerdictKind::kApproximate) << service::format_verdict(result.verdict);
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kApproximate)
+      << service::format_verdict(result.verdict);
   CalibrationOptions alone;
   alone.compare_parts = false;
   const Calibration without = calibrate_with(1.03, alone);

@@ -82,9 +82,10 @@ TEST(Verdict, ComparesResidualsWithTheNoise) {
   const Calibration slow = swing(2.0 * std::sqrt(2.0) * kNoise);
   EXPECT_EQ(kind_of(slow), VerdictKind::kApproximate);
   // The standard deviation of the motion is kSwing/√2.
-  EXPECT_TRUE(says(slow,
-                   "the model fits to 0.31 % of the motion over 30 s, but not exactly: residuals are "
-                   "2.2 times the sensor noise"))
+  EXPECT_TRUE(
+      says(slow,
+           "the model fits to 0.31 % of the motion over 30 s, but not exactly: residuals are "
+           "2.2 times the sensor noise"))
       << text_of_verdict(slow);
   const Calibration wrong = swing(10.0 * std::sqrt(2.0) * kNoise);
   EXPECT_EQ(kind_of(wrong), VerdictKind::kApproximate);
@@ -136,8 +137,7 @@ TEST(Verdict, ReportsDisagreeingPartsOfTheRecordings) {
   Calibration calibration = swing(0.0);
   calibration.agreement = {412.0, 60.0, 1e-50};
   EXPECT_EQ(kind_of(calibration), VerdictKind::kApproximate);
-  EXPECT_TRUE(
-      says(calibration, "the segments disagree (Cochran's Q = 412, 60 degrees of freedom)"))
+  EXPECT_TRUE(says(calibration, "the segments disagree (Cochran's Q = 412, 60 degrees of freedom)"))
       << text_of_verdict(calibration);
   calibration.agreement = {95.0, 60.0, 2.7e-3};
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
@@ -170,8 +170,8 @@ TEST(Verdict, JudgesNoisyControlsByPredictions) {
   EXPECT_EQ(kind_of(predicted(9.9, 1.0)), VerdictKind::kApproximate);  // 4.95 % of the torque
   EXPECT_EQ(kind_of(predicted(10.1, 1.0)), VerdictKind::kRejected);
   // Without torques, the share of the motion 1 s ahead decides.
-  for (const auto& [share, kind] : {std::pair(0.049, VerdictKind::kApproximate),
-                                    std::pair(0.051, VerdictKind::kRejected)}) {
+  for (const auto& [share, kind] :
+       {std::pair(0.049, VerdictKind::kApproximate), std::pair(0.051, VerdictKind::kRejected)}) {
     Calibration loop = predicted(1.0, share * kSwing / std::sqrt(2.0) / 1e-3);
     EXPECT_EQ(kind_of(loop), VerdictKind::kApproximate);
     loop.torque_predictions.clear();

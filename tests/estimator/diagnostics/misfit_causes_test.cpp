@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "estimator/calibrate/calibrate.hpp"
+#include "estimator/diagnostics/repair/diagnosed_calibration.hpp"
 #include "service/messages/message_text.hpp"
 #include "tests/estimator/diagnostics/made_up_motion.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
@@ -172,6 +173,28 @@ TEST(MisfitCauses, IncludeATilt) {
       EXPECT_NEAR(cause_argument<Quantity>(*own, "value").value, 0.0, 1e-3);
     }
   }
+}
+
+// A tilt of the table resembles wrong values of the rig description. Only the tilt is reported.
+TEST(MisfitCauses, ReplaceContradictedValues) {
+  Mechanism mechanism = described();
+  mechanism.parameter(GravityParameter::kTiltX).value = 0.02;
+  const Recording recording = recorded(command());
+  const auto accuses_a_value = [](const Calibration& calibration) {
+    return std::ranges::find(calibration.verdict.reasons, MessageCode::kContradictedValue,
+                             &Message::code) != calibration.verdict.reasons.end();
+  };
+  ASSERT_TRUE(accuses_a_value(calibrate(mechanism, {recording})));
+  const Calibration diagnosed = calibrate_with_diagnostics(mechanism, {recording}, {}).calibration;
+  EXPECT_FALSE(accuses_a_value(diagnosed));
+  EXPECT_TRUE(diagnosed.contradictions.empty());
+  EXPECT_EQ(std::ranges::count(diagnosed.verdict.reasons, MessageCode::kTilt, &Message::code), 1)
+      << service::format_verdict(diagnosed.verdict);
+  EXPECT_EQ(std::ranges::count(diagnosed.notes, MessageCode::kContradiction, &Message::code), 0);
+  // A wrong length stays accused.
+  mechanism = described();
+  mechanism.joint_parameter(1, JointParameter::kPointAx).value *= 1.05;
+  EXPECT_TRUE(accuses_a_value(calibrate_with_diagnostics(mechanism, {recording}, {}).calibration));
 }
 
 // Readings of a disc that is off centre, or tilted: errors once or twice per turn. The pendulum
