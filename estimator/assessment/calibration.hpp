@@ -279,6 +279,8 @@ struct Calibration {
   /// Weight of the state errors relative to the observations; shadow (SPOOK) parameters only.
   double state_error_weight = 0.0;
   bool approached = false;  ///< the shadow fit started from estimated physical parameters
+  /// Stage to which the following members belong.
+  EstimationStage first_stage = EstimationStage::kJointEstimation;
   Termination termination = Termination::kNumericalFailure;
   int iterations = 0;
   std::vector<IterationRecord> history;

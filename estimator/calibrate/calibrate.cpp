@@ -10,6 +10,7 @@
 #include "estimator/assessment/intervals/estimate_table.hpp"
 #include "estimator/assessment/model_test/verdict.hpp"
 #include "estimator/calibrate/held_out_sensors.hpp"
+#include "estimator/calibrate/linear_calibration.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/fit/shadow/preparation.hpp"
@@ -243,6 +244,12 @@ const OptionRow* find_simulator_option(const CalibrationOptions& options) {
 EstimateKind select_estimate_kind(const Mechanism& mechanism, const CalibrationOptions& options) {
   const OptionRow* const row = find_simulator_option(options);
   const bool simulator = row != std::end(kOptionRows);
+  if (options.linear && (simulator || options.kind == EstimateKind::kShadow)) {
+    throw std::invalid_argument(
+        "the option linear applies to physical parameters only; omit it, or the options of a "
+        "SPOOK simulator");
+  }
+  if (options.linear) return EstimateKind::kPhysical;
   if (!options.kind) {
     return simulator || has_load_friction_in_loop(mechanism) ? EstimateKind::kShadow
                                                              : EstimateKind::kPhysical;
@@ -258,9 +265,11 @@ EstimateKind select_estimate_kind(const Mechanism& mechanism, const CalibrationO
 Calibration calibrate(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                       const CalibrationOptions& options, const CalibrationMonitor& monitor) {
   const std::vector<Recording> used = split_held_out_sensors(mechanism, recordings);
-  Calibration result = select_estimate_kind(mechanism, options) == EstimateKind::kPhysical
-                           ? calibrate_physical(mechanism, used, options, monitor)
-                           : ShadowCalibration(mechanism, used, options, monitor).run();
+  const EstimateKind kind = select_estimate_kind(mechanism, options);
+  Calibration result = kind == EstimateKind::kShadow
+                           ? ShadowCalibration(mechanism, used, options, monitor).run()
+                       : options.linear ? calibrate_linear(mechanism, used, options, monitor)
+                                        : calibrate_physical(mechanism, used, options, monitor);
   if (!options.kind && has_load_friction_in_loop(mechanism)) {
     result.notes.insert(result.notes.begin(),
                         Message(MessageCode::kLoadedLoop, {{"step", Quantity{result.step, "s"}}}));

@@ -50,6 +50,8 @@ struct CalibrationOptions {
   double weighting_compliance = 0.0;  ///< ε_w of the implicit residual form; 0: automatic
   ResidualForm residual_form = ResidualForm::kImplicit;
   StateForm state_form = StateForm::kConfigurations;
+  /// Whether to estimate by linear regression of inverse dynamics alone (calibrate_linear).
+  bool linear = false;
   double filter_cutoff = 10.0;  ///< low pass for initial states, raised for fast motion [Hz]
   /// Largest number of solver iterations, for each of the two fits: the joint estimation of
   /// parameters and states, and the fit of the open-loop simulation.
@@ -163,6 +165,7 @@ inline constexpr OptionRow kOptionRows[] = {
      OptionGroup::kSimulator},
     {"states", "states", make_enum_option<StateForm, &CalibrationOptions::state_form>(kStateWords),
      "", {}, OptionGroup::kSimulator},
+    {"linear", "linear", &CalibrationOptions::linear, "", {}, OptionGroup::kMethod},
     {"filter-cutoff", "filterCutoffHz", &CalibrationOptions::filter_cutoff, "Hz", kPositive,
      OptionGroup::kMethod},
     {"max-iterations", "maxIterations", &CalibrationOptions::max_iterations, "", {1, 100'000},

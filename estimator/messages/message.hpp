@@ -172,7 +172,8 @@ enum class MessageCode {
   kUnpredictableMotion,     ///< the simulation was not fitted
   kUnpredictableSpookMotion,
   kUnidentifiableStates,
-  kAtBound,  ///< a parameter, and one of the following clauses as "optimum"
+  kLinearRegression,  ///< the estimates come from a regression, and the parameters it leaves out
+  kAtBound,           ///< a parameter, and one of the following clauses as "optimum"
   kUnidentifiableAtBound,
   kOptimumBeyondBound,
   kIntervalAtBound,  ///< how far inside the bound the parameter may be

@@ -20,6 +20,7 @@ enum class EstimationStage {
   kInitialStates,    ///< simulation fit with fixed parameters
   kPartComparison,   ///< comparison of segments
   kMisfitCauses,     ///< search for the causes of a misfit
+  kRegression,       ///< linear regression of inverse dynamics
 };
 
 /// The purpose of one of several consecutive solves of an estimation stage. Costs of different

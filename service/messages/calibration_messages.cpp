@@ -63,6 +63,10 @@ constexpr MessageRow kCalibrationRows[] = {
     {kUnidentifiableStates, "unidentifiable-states",
      "the states are not identifiable at the final estimate, "
      "so standard deviations are unavailable: check the recordings, or use better initial values"},
+    {kLinearRegression, "linear-regression",
+     "the estimates come from a linear regression of inverse dynamics, "
+     "and noise of the readings biases them: compare them with those of the complete fit"
+     "[. The regression does not estimate {parameters}]"},
     {kAtBound, "at-bound", "{parameter} is at its {lower|lower|upper} bound {bound}; {optimum}"},
     {kUnidentifiableAtBound, "unidentifiable-at-bound",
      "the recordings do not identify the parameter at this bound; "

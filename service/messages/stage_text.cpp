@@ -21,6 +21,8 @@ std::string_view stage_name(EstimationStage stage) {
       return "comparison of segments";
     case EstimationStage::kMisfitCauses:
       return "causes of the misfit";
+    case EstimationStage::kRegression:
+      return "linear regression";
   }
   return "";
 }

@@ -24,6 +24,9 @@ constexpr OptionHelp kOptionHelp[] = {
     {"damping-time", "Damping time of all joints; default: the rig file's"},
     {"residual", "Form of the step residual; default: implicit"},
     {"states", "Unknowns of a time step; default: configurations"},
+    {"linear",
+     "Only a linear regression of inverse dynamics: fast, but biased by sensor noise. "
+     "For open chains with an encoder on every joint"},
     {"filter-cutoff",
      "Low-pass cutoff for initial states; raised automatically for fast motion. "
      "Lower it for noisy sensors"},

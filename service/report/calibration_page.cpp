@@ -140,8 +140,10 @@ std::string cost_figure(const std::string& name, const std::string& title, const
 std::string convergence(const Calibration& calibration) {
   std::string html;
   if (calibration.history.size() > 1) {
-    html += cost_figure("joint-estimation", "Joint estimation", "cost",
-                        cost_chart(calibration.history, "from the initial values"));
+    const bool is_regression = calibration.first_stage == estimator::EstimationStage::kRegression;
+    html +=
+        cost_figure("joint-estimation", is_regression ? "Linear regression" : "Joint estimation",
+                    "cost", cost_chart(calibration.history, "from the initial values"));
   }
   if (calibration.refinement_history.size() > 1) {
     html += cost_figure("simulation-fit", "Simulation fit",

@@ -21,11 +21,19 @@ namespace {
 constexpr int kWindowsMost = 20;   // whose expected errors are averaged
 constexpr int kSubstepsMost = 20;  // per window, between linearizations
 
-/// The estimated motion of one segment at its shooting nodes.
-struct NodeMotion {
-  Eigen::MatrixXd states;  ///< coordinates and rates × nodes
-  std::vector<double> times;
-};
+/// Returns the mechanism without gravity, friction, springs and motors. Its torque imbalance is the
+/// inertial torque.
+Mechanism without_forces(Mechanism mechanism) {
+  mechanism.dependencies.clear();
+  mechanism.parameter(GravityParameter::kGravity).value = 0.0;
+  for (int joint = 0; joint < mechanism.joint_count(); ++joint) {
+    for (int k = static_cast<int>(JointParameter::kFriction);
+         k <= static_cast<int>(JointParameter::kMotorGain); ++k) {
+      mechanism.joint_parameter(joint, static_cast<JointParameter>(k)).value = 0.0;
+    }
+  }
+  return mechanism;
+}
 
 /// The covariance of the state of all joints, propagated by a linear model with white acceleration.
 class StateCovariance {
@@ -143,36 +151,45 @@ class ExpectedErrors {
 
 }  // namespace
 
-std::vector<TorquePrediction> predict_torques(const Mechanism& start, const ShootingFit& fit,
+std::vector<TorquePrediction> predict_torques(const Mechanism& at, const ShootingInput& input,
                                               const CalibrationOptions& options) {
-  const ShootingProblem& problem = fit.joint_problem();
-  const Mechanism& result = problem.mechanism();
-  if (!is_tree_mechanism(result) ||
-      EncoderToJointMap(result).observed_joint_count() < result.joint_count()) {
+  if (!is_tree_mechanism(at) || EncoderToJointMap(at).observed_joint_count() < at.joint_count()) {
     return {};
   }
-  const Mechanism at = fix_parameters(with_set_valued_friction(result));
-  ShootingInput input = fit.input();
-  shift_states(start, at, input);
-  input.noise = problem.noise();
-  const ModulatedMotion motion = modulate_motion(at, input, options.filter_cutoff);
+  const Mechanism fixed = fix_parameters(with_set_valued_friction(at));
+  const ModulatedMotion motion = modulate_motion(fixed, input, options.filter_cutoff);
   if (motion.function_count() == 0) return {};
-  const EquationErrorProblem equations(at, motion);
+  const EquationErrorProblem equations(fixed, motion);
+  const EquationErrorProblem inertial(without_forces(fixed), motion);
   const double period = std::ranges::min_element(input.segments, {}, &Segment::period)->period;
-  const std::vector<int> motors = joints_with_motor(at);
+  const std::vector<int> motors = joints_with_motor(fixed);
   std::vector<TorquePrediction> predictions;
-  for (std::size_t m = 0; m < motors.size(); ++m) {
-    const int joint = motors[m];
-    const double gain = at.joint_parameter(joint, JointParameter::kMotorGain).value;
-    const double noise = gain * input.noise.control[static_cast<Eigen::Index>(m)];
-    const auto statistics =
-        equations.compare_torques(joint, static_cast<int>(m), gain, noise * noise * period);
-    if (statistics.count == 0) continue;
-    predictions.push_back({at.joints[static_cast<std::size_t>(joint)].name,
-                           at.joints[static_cast<std::size_t>(joint)].kind, statistics.error,
-                           statistics.expected, statistics.torque});
+  for (int j = 0; j < fixed.joint_count(); ++j) {
+    const auto motor = std::ranges::find(motors, j) - motors.begin();
+    const bool is_driven = motor < std::ssize(motors);
+    const double gain = fixed.joint_parameter(j, JointParameter::kMotorGain).value;
+    const double noise =
+        is_driven && input.noise.control.size() > 0 ? gain * input.noise.control[motor] : 0.0;
+    const TorqueComparison comparison = equations.compare_torques(
+        j,
+        is_driven ? Eigen::VectorXd(gain * motion.control_integrals(static_cast<int>(motor)))
+                  : inertial.imbalance_integrals(j),
+        noise * noise * period);
+    if (comparison.count == 0) continue;
+    const Joint& joint = fixed.joints[static_cast<std::size_t>(j)];
+    predictions.push_back(
+        {joint.name, joint.kind, comparison.error, comparison.expected, comparison.torque});
   }
   return predictions;
+}
+
+std::vector<TorquePrediction> predict_torques(const Mechanism& start, const ShootingFit& fit,
+                                              const CalibrationOptions& options) {
+  const Mechanism& at = fit.joint_problem().mechanism();
+  ShootingInput input = fit.input();
+  shift_states(start, at, input);
+  input.noise = fit.joint_problem().noise();
+  return predict_torques(at, input, options);
 }
 
 std::vector<MotionPrediction> predict_motions(const ShootingFit& fit) {

@@ -9,15 +9,22 @@
 
 namespace estimator {
 
-/// Predicts the torque of every joint along the low-pass filtered motion by inverse dynamics at the
-/// result of a joint estimation, and compares it with the recorded torque. Both are averaged with
-/// test functions of 0.12 s (ModulatedMotion). The expected error results from the noise of
-/// controls and readings. Times near rest are left out, because dry friction is undetermined there.
+/// Predicts the torque of every joint along the low-pass filtered motion by inverse dynamics, and
+/// compares it with the recorded torque. The torque of a joint without motor is zero; its error is
+/// compared with the inertial torque. All are averaged with test functions of 0.12 s
+/// (ModulatedMotion). The expected error results from the noise of controls and readings. Times
+/// near rest are left out, because dry friction is undetermined there.
 ///
 /// Unlike an open-loop simulation, these errors do not grow with the motion, so they also assess
 /// joints whose controller depends on the measured angles [Gau13].
-/// @param start  mechanism with which the filtered states of `fit.input()` were computed
+/// @param at     mechanism with the parameter values
+/// @param input  its filtered states were computed with the encoder offsets of `at`
 /// @return empty for closed loops or joints without encoder
+std::vector<TorquePrediction> predict_torques(const Mechanism& at, const ShootingInput& input,
+                                              const CalibrationOptions& options);
+
+/// Predicts torques at the result of a joint estimation.
+/// @param start  mechanism with which the filtered states of `fit.input()` were computed
 std::vector<TorquePrediction> predict_torques(const Mechanism& start, const ShootingFit& fit,
                                               const CalibrationOptions& options);
 

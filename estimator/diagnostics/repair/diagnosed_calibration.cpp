@@ -230,8 +230,9 @@ bool add_cut_finding(const RecordingCut& cut, DiagnosedCalibration& trial) {
   return true;
 }
 
-/// Tries to repair a jump if the model is not accepted: frees the offset of the likeliest encoder slip,
-/// then tries lost time at this instant. Keeps the first repair with which the model is accepted.
+/// Tries to repair a jump if the model is not accepted: frees the offset of the likeliest encoder
+/// slip, then tries lost time at this instant. Keeps the first repair with which the model is
+/// accepted.
 void try_jump(const CalibrationOptions& options, const CalibrationMonitor& monitor,
               DiagnosedCalibration& out) {
   const VerdictKind verdict = out.calibration.verdict.kind;
@@ -277,8 +278,8 @@ bool are_readings_exact(const DiagnosedInput& input) {
   return true;
 }
 
-/// Turns findings into notes if the model contradicts the recordings despite the repairs, since a modelling error
-/// may cause them.
+/// Turns findings into notes if the model contradicts the recordings despite the repairs, since a
+/// modelling error may cause them.
 void downgrade_findings(int first, Calibration& calibration) {
   if (calibration.verdict.kind < VerdictKind::kApproximate) return;
   for (auto f = static_cast<std::size_t>(first); f < calibration.findings.size(); ++f) {
@@ -298,8 +299,7 @@ void replace_contradictions_by_cause(Calibration& calibration) {
   const auto found = std::ranges::find(calibration.findings, MessageCode::kMisfitCause,
                                        [](const Finding& each) { return each.message.code; });
   if (found == calibration.findings.end() || calibration.contradictions.empty()) return;
-  const Message cause =
-      std::get<std::vector<Message>>(*found->message.find("causes")).front();
+  const Message cause = std::get<std::vector<Message>>(*found->message.find("causes")).front();
   if (is_wrong_value(cause.code)) return;
   calibration.contradictions.clear();
   std::erase_if(calibration.notes,
@@ -307,6 +307,22 @@ void replace_contradictions_by_cause(Calibration& calibration) {
   for (Message& reason : calibration.verdict.reasons) {
     if (reason.code == MessageCode::kContradictedValue) reason = cause;
   }
+}
+
+void examine_and_repair_description(const CalibrationOptions& options,
+                                    const CalibrationMonitor& monitor, DiagnosedInput& input) {
+  const std::vector<Recording> usable = without_dead_channels(input);
+  if (is_stop_requested(monitor) || usable.empty()) return;
+  DescriptionExamination description = examine_description(input.mechanism, usable, monitor);
+  if (options.repair) {
+    for (const InitialEncoderOffset& start : description.starts) {
+      input.mechanism.at(start.parameter).value = start.value;
+    }
+    apply_dependencies(input.mechanism);
+  } else {
+    withdraw_treatments(description.findings);
+  }
+  append(description.findings, input.findings);
 }
 
 }  // namespace
@@ -334,18 +350,7 @@ DiagnosedInput examine_and_repair_input(const Mechanism& mechanism,
     input.findings = examination.findings;
     withdraw_treatments(input.findings);
   }
-  const std::vector<Recording> usable = without_dead_channels(input);
-  if (is_stop_requested(monitor) || usable.empty()) return input;
-  DescriptionExamination description = examine_description(input.mechanism, usable, monitor);
-  if (options.repair) {
-    for (const InitialEncoderOffset& start : description.starts) {
-      input.mechanism.at(start.parameter).value = start.value;
-    }
-    apply_dependencies(input.mechanism);
-  } else {
-    withdraw_treatments(description.findings);
-  }
-  append(description.findings, input.findings);
+  if (!options.linear) examine_and_repair_description(options, monitor, input);
   return input;
 }
 
@@ -358,6 +363,12 @@ DiagnosedCalibration calibrate_with_diagnostics(const Mechanism& mechanism,
   out.input = examine_and_repair_input(mechanism, recordings, options, facts, monitor);
   require_no_fault(out.input.findings, options);
   out.calibration = calibrate(out.input.mechanism, out.input.recordings, options, monitor);
+  // Simulations that test the rig description take much longer than a regression.
+  if (options.linear && out.calibration.verdict.kind >= VerdictKind::kApproximate) {
+    examine_and_repair_description(options, monitor, out.input);
+    require_no_fault(out.input.findings, options);
+    out.calibration = calibrate(out.input.mechanism, out.input.recordings, options, monitor);
+  }
   const std::vector<ParameterEstimate> first = out.calibration.parameters;
   const auto first_finding = static_cast<int>(out.input.findings.size());
   const bool repairs = options.repair && out.calibration.kind == EstimateKind::kPhysical;

@@ -274,22 +274,25 @@ void EquationErrorProblem::weight_joint(int joint, const Eigen::VectorXd& integr
   }
 }
 
-TorqueComparison EquationErrorProblem::compare_torques(int joint, int motor, double gain,
-                                                       double density) const {
+Eigen::VectorXd EquationErrorProblem::imbalance_integrals(int joint) const {
   const Eigen::VectorXd integrals = integrals_at(point_.mechanism);
+  return integrals(Eigen::seqN(joint, motion_.function_count(), joint_count()));
+}
+
+TorqueComparison EquationErrorProblem::compare_torques(int joint, const Eigen::VectorXd& torque,
+                                                       double density) const {
+  const Eigen::VectorXd imbalance = imbalance_integrals(joint);
   const double inertia = inertia_noise()[joint];
   TorqueComparison sums;
   for (int f = 0; f < motion_.function_count(); ++f) {
     if (motion_.undirected(joint, f) > kUndirectedNegligible) continue;
-    const auto& function = motion_.functions[static_cast<std::size_t>(f)];
-    const auto& shape = motion_.shapes[static_cast<std::size_t>(function.segment)];
-    const auto controls =
-        motion_.control.row(motor).segment(function.first_instant, shape.values.size());
-    const double torque = gain * shape.spacing * shape.values.dot(controls.transpose());
-    sums.error += std::pow(integrals[Eigen::Index{f} * joint_count() + joint], 2);
+    const auto& shape = motion_.shapes[static_cast<std::size_t>(
+        motion_.functions[static_cast<std::size_t>(f)].segment)];
+    sums.error += std::pow(imbalance[f], 2);
     sums.expected += density * shape.filtered_torque[joint] +
-                     inertia * shape.filtered_inertia[joint] + std::pow(kFilterShare * torque, 2);
-    sums.torque += torque * torque;
+                     inertia * shape.filtered_inertia[joint] +
+                     std::pow(kFilterShare * torque[f], 2);
+    sums.torque += std::pow(torque[f], 2);
     ++sums.count;
   }
   const auto root_mean = [&](double sum) { return std::sqrt(sum / std::max(sums.count, 1)); };

@@ -18,7 +18,7 @@ struct TorqueComparison {
   int count = 0;          ///< of the test functions
   double error = 0.0;     ///< of the differences
   double expected = 0.0;  ///< of their standard deviations due to noise
-  double torque = 0.0;    ///< of the recorded torques
+  double torque = 0.0;    ///< of the torques
 };
 
 /// The least-squares problem of the equation error of a tree whose joints are all observed. With
@@ -70,11 +70,15 @@ class EquationErrorProblem final : public LeastSquaresProblem {
   /// Returns whether the integrals are affine in the estimated coordinates.
   bool is_affine() const { return is_affine_; }
 
-  /// Compares the recorded torques of a joint with inverse dynamics at the current point, over the
-  /// test functions during which the direction of the joint is known.
-  /// @param gain     of the joint's motor, which is number `motor` [N·m per unit of the control]
-  /// @param density  spectral density of the recorded torque's noise [N²m²/Hz]
-  TorqueComparison compare_torques(int joint, int motor, double gain, double density) const;
+  /// Returns the integrals of the torque imbalance of a joint at the current point, one for each
+  /// test function [N·m].
+  Eigen::VectorXd imbalance_integrals(int joint) const;
+
+  /// Compares the torque imbalance of a joint at the current point with its torque, over the test
+  /// functions during which the direction of the joint is known.
+  /// @param torque   integrals of the torque, one for each test function [N·m]
+  /// @param density  spectral density of the torque's noise [N²m²/Hz]
+  TorqueComparison compare_torques(int joint, const Eigen::VectorXd& torque, double density) const;
 
   /// Sets the covariances to the scatter of the integrals at the current point. Integrals with a
   /// larger imbalance, such as at impacts, get a smaller weight (Cauchy's).

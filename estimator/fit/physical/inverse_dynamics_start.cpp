@@ -44,15 +44,18 @@ void fix_other_sensor_parameters(Mechanism& mechanism) {
 }
 
 /// Minimizes the equation error, with weights from its own scatter.
-void minimize(EquationErrorProblem& problem, InertiaParameterization parameterization) {
+/// @return summary of the last solve
+LmSummary minimize(EquationErrorProblem& problem, InertiaParameterization parameterization) {
   LmOptions options;
   options.max_iterations = kIterations;
   options.cost_tolerance = options.stagnant_gain = kTolerance;
+  LmSummary summary;
   for (int round = 0; round < kRounds; ++round) {
     if (round > 0) problem.update_weights();
-    solve_in_inertia_coordinates(problem, problem.mechanism(), parameterization, options, {},
-                                 nullptr);
+    summary = solve_in_inertia_coordinates(problem, problem.mechanism(), parameterization, options,
+                                           {}, nullptr);
   }
+  return summary;
 }
 
 /// Gives free parameters without a prior a prior about their initial values. Its standard deviation
@@ -136,27 +139,37 @@ void shift_states(const Mechanism& from, const Mechanism& to, ShootingInput& inp
   }
 }
 
+std::optional<InverseDynamicsRegression> regress_inverse_dynamics(
+    const Mechanism& mechanism, const ShootingInput& input, const CalibrationOptions& options) {
+  if (!is_tree_mechanism(mechanism) || !is_observed(mechanism)) return std::nullopt;
+  InverseDynamicsRegression regression;
+  Mechanism& start = regression.start;
+  start = with_set_valued_friction(mechanism);
+  fix_other_sensor_parameters(start);
+  Mechanism held = start;
+  regression.held = hold_inertias_near_start(held);
+  const FreeParameters free(held);
+  if (free.size() == 0) return std::nullopt;
+  regression.motion =
+      std::make_unique<ModulatedMotion>(modulate_motion(held, input, options.filter_cutoff));
+  regression.problem = std::make_unique<EquationErrorProblem>(held, *regression.motion);
+  if (regression.problem->integral_count() < kRowsMin * free.size()) return std::nullopt;
+  regression.summary = minimize(*regression.problem, options.inertia_parameterization);
+  return regression;
+}
+
 std::optional<Mechanism> estimate_by_inverse_dynamics(const Mechanism& mechanism,
                                                       const ShootingInput& input,
                                                       const CalibrationOptions& options) {
-  if (!is_tree_mechanism(mechanism) || !is_observed(mechanism)) return std::nullopt;
-  Mechanism start = with_set_valued_friction(mechanism);
-  fix_other_sensor_parameters(start);
-  const std::vector<int> spatial = hold_inertias_near_start(start);
-  const InertiaParameterization parameterization = options.inertia_parameterization;
-  const FreeParameters free(start);
-  if (free.size() == 0) return std::nullopt;
-  const ModulatedMotion motion = modulate_motion(start, input, options.filter_cutoff);
-  EquationErrorProblem problem(start, motion);
-  if (problem.integral_count() < kRowsMin * free.size()) return std::nullopt;
-  minimize(problem, parameterization);
-  Mechanism reached = problem.mechanism();
-  hold_near_start(start, reached);
-  for (const int body : spatial) {
+  const auto regression = regress_inverse_dynamics(mechanism, input, options);
+  if (!regression) return std::nullopt;
+  Mechanism reached = regression->problem->mechanism();
+  hold_near_start(regression->start, reached);
+  for (const int body : regression->held) {
     reached.bodies[body].cad_uncertainty = measure_inertia_deviation(reached, body);
   }
-  EquationErrorProblem held(reached, motion);
-  minimize(held, parameterization);
+  EquationErrorProblem held(reached, *regression->motion);
+  minimize(held, options.inertia_parameterization);
   Mechanism result = mechanism;
   copy_parameter_values(held.mechanism(), result);
   return result;

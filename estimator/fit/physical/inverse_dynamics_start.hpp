@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/physical/equation_error.hpp"
+#include "estimator/fit/physical/modulated_motion.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/fit/physical/shooting_input.hpp"
 #include "estimator/model/mechanism.hpp"
@@ -12,14 +14,32 @@
 
 namespace estimator {
 
+/// A linear regression of inverse dynamics: the minimum of the equation error.
+struct InverseDynamicsRegression {
+  /// With set-valued friction, and with all sensor parameters but encoder offsets fixed.
+  Mechanism start;
+  std::unique_ptr<ModulatedMotion> motion;
+  std::unique_ptr<EquationErrorProblem> problem;  ///< at its minimum
+  LmSummary summary;                              ///< of the last solve
+  /// Bodies whose given inertias are weak priors: without them, the equation error tends to the
+  /// boundary of physically consistent inertias.
+  std::vector<int> held;
+};
+
+/// Minimizes the equation error (EquationErrorProblem).
+///
+/// Empty if a joint is not observed by encoders, for closed loops, and without enough motion.
+/// @param input  segments, states and noise levels are used
+std::optional<InverseDynamicsRegression> regress_inverse_dynamics(
+    const Mechanism& mechanism, const ShootingInput& input, const CalibrationOptions& options);
+
 /// Returns the mechanism with initial parameter values from inverse dynamics, which do not depend
 /// on the given values where the motion determines them. They minimize the equation error
 /// (EquationErrorProblem). Parameters that it does not determine stay near their given values:
 /// delays, end stops, other sensors, and weakly identifiable parameters. Inertias stay physically
 /// consistent, and near their given values in the divergence of InertiaPrior.
 ///
-/// Empty if a joint is not observed by encoders, for closed loops, and without enough motion.
-/// @param input  segments, states and noise levels are used
+/// Empty in the cases of `regress_inverse_dynamics`.
 std::optional<Mechanism> estimate_by_inverse_dynamics(const Mechanism& mechanism,
                                                       const ShootingInput& input,
                                                       const CalibrationOptions& options);

@@ -234,6 +234,18 @@ std::vector<GridInstant> place_instants(const std::vector<FunctionGrid>& grids,
 
 }  // namespace
 
+Eigen::VectorXd ModulatedMotion::control_integrals(int motor) const {
+  Eigen::VectorXd integrals(function_count());
+  for (int f = 0; f < function_count(); ++f) {
+    const TestFunction& function = functions[static_cast<std::size_t>(f)];
+    const FunctionShape& shape = shapes[static_cast<std::size_t>(function.segment)];
+    integrals[f] = shape.spacing * control.row(motor)
+                                       .segment(function.first_instant, shape.values.size())
+                                       .dot(shape.values.transpose());
+  }
+  return integrals;
+}
+
 ModulatedMotion modulate_motion(const Mechanism& mechanism, const ShootingInput& input,
                                 double cutoff) {
   ModulatedMotion motion;

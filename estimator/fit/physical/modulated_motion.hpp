@@ -55,6 +55,8 @@ struct ModulatedMotion {
   Eigen::ArrayXXd undirected;
 
   int function_count() const { return static_cast<int>(functions.size()); }
+  /// Returns the integrals ∫φ u dt of the control of a motor, one for each test function.
+  Eigen::VectorXd control_integrals(int motor) const;
 };
 
 /// Places test functions over the recordings, except near gaps of the readings and near the ends of

@@ -8,6 +8,7 @@
 
 #include "proto/text/printable.hpp"
 #include "service/messages/message_text.hpp"
+#include "service/messages/stage_text.hpp"
 #include "service/report/sections/finding_list.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
@@ -64,6 +65,7 @@ std::string first_line(const estimator::Calibration& calibration) {
 }
 
 std::string simulation_table(const estimator::Calibration& calibration) {
+  if (calibration.simulation.empty()) return "";
   std::vector<std::vector<std::string>> rows = {
       {name_simulation(calibration.simulation_horizon), "RMSE", "unit"}};
   for (const estimator::SimulationError& error : calibration.simulation) {
@@ -106,8 +108,9 @@ std::string ending(const estimator::Calibration& calibration, double wall_time) 
                         format_number(calibration.state_error_weight));
   const std::string text = fmt::format(
       "{} in {} s: {}\n"
-      "  joint estimation: {}, cost {}\n",
+      "  {}: {}, cost {}\n",
       describe_calibration_ending(calibration), format_number(wall_time, 3), kind,
+      stage_name(calibration.first_stage),
       describe_stage_ending(calibration.termination, calibration.iterations),
       format_number(calibration.cost, 6));
   if (!calibration.refined) return text;
