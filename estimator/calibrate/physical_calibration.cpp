@@ -17,6 +17,7 @@
 #include "estimator/assessment/model_test/score_tests.hpp"
 #include "estimator/assessment/quantization.hpp"
 #include "estimator/calibrate/held_out_sensors.hpp"
+#include "estimator/calibrate/simulation_uncertainty.hpp"
 #include "estimator/fit/inertia_parameterized_problem.hpp"
 #include "estimator/fit/physical/inverse_dynamics_start.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
@@ -105,35 +106,6 @@ void store_simulation_fit(const ShootingFit& fit, Calibration& result) {
   result.refinement_history = fit.simulation_history().records;
 }
 
-Eigen::VectorXd linear_half_widths(const ParameterInformation& information,
-                                   const Eigen::VectorXd& variances,
-                                   const QuantizationErrors& counting) {
-  return compute_confidence_half_widths(information, variances, counting) +
-         compute_interval_widths_at_bounds(information, variances);
-}
-
-/// Accounts for correlated reading errors: by quantization errors for encoders that quantization
-/// explains, by the observed autocorrelation of residuals for all other sensors.
-/// @return the errors of the quantized encoders
-QuantizationErrors account_for_correlation(const ShootingFit& fit,
-                                           ParameterInformation& information,
-                                           Eigen::VectorXd& variances,
-                                           std::vector<Message>& notes) {
-  if (!information.valid) return {};
-  const ShootingProblem& problem = fit.simulation_problem();
-  const std::vector<Segment>& segments = fit.input().segments;
-  std::vector<std::vector<Eigen::VectorXd>> errors = compute_reading_errors(problem, segments);
-  const std::vector<QuantizedSensor> sensors = find_quantized_sensors(problem, segments, errors);
-  inflate_variances_for_autocorrelation(problem.mechanism(), errors, variances, notes);
-  if (sensors.empty()) return {};
-  QuantizationErrors counting = compute_quantization_errors(problem, sensors, information.inverse);
-  for (std::size_t i = 0; i < sensors.size(); ++i) {
-    information.group_schur[static_cast<std::size_t>(sensors[i].sensor)] = counting.scatter[i];
-    variances[sensors[i].sensor] = 1.0;
-  }
-  return counting;
-}
-
 std::vector<NullDirection> null_directions_at(const ShootingProblem& problem,
                                               const Mechanism& mechanism,
                                               const EstimateTable& book) {
@@ -190,7 +162,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   const auto profile = [&](const ShootingProblem& problem) {
     profiles.clear();
     if (!information.valid || !result.converged()) return;
-    const Eigen::VectorXd half = linear_half_widths(information, variances, counting);
+    const Eigen::VectorXd half = compute_linear_half_widths(information, variances, counting);
     profiles = profile_parameters(problem, fit.input().segments, grid, information, variances, half,
                                   fit.input().max_speed, options, monitor);
   };
@@ -203,7 +175,8 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
       store_simulation_fit(fit, result);
       information = compute_information(fit.simulation_problem());
       variances = compute_noise_group_variances(information, 1.0);
-      counting = account_for_correlation(fit, information, variances, notes);
+      counting = account_for_correlation(fit.simulation_problem(), fit.input().segments,
+                                         information, variances, notes);
       profile(fit.simulation_problem());
       const std::optional<Mechanism> better = find_better_optimum(profiles);
       is_best = !better || !fit.restart_simulation_fit_from(*better);
@@ -259,7 +232,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   for (const BodyAtFeasibilityBoundary& border : borders) result.notes.push_back(border.note);
   Eigen::VectorXd half;
   if (information.valid) {
-    half = linear_half_widths(information, variances, counting);
+    half = compute_linear_half_widths(information, variances, counting);
     append(widen_intervals_by_profiles(profiles, result.mechanism, information, half),
            result.notes);
     note_cancellation();

@@ -250,6 +250,11 @@ EstimateTable::EstimateTable(const Mechanism& mechanism)
   }
 }
 
+EstimateTable::EstimateTable(const Mechanism& mechanism, const Mechanism& varied)
+    : EstimateTable(mechanism) {
+  estimated_ = FreeParameters(varied).parameter_indices();
+}
+
 void EstimateTable::fix_parameters_without_effect(const LeastSquaresProblem& problem,
                                                   Mechanism& mechanism,
                                                   std::vector<Message>& notes) {

@@ -61,6 +61,10 @@ class EstimateTable {
   /// @throws std::invalid_argument if no parameter is free
   explicit EstimateTable(const Mechanism& mechanism);
 
+  /// Creates the table of a calibration that estimates only the free parameters of `varied`.
+  /// @param mechanism  rig description, of the same parameters
+  EstimateTable(const Mechanism& mechanism, const Mechanism& varied);
+
   /// Fixes the free parameters without effect on the residuals. Adds one note for each.
   /// @throws std::invalid_argument if no free parameter has an effect
   void fix_parameters_without_effect(const LeastSquaresProblem& problem, Mechanism& mechanism,

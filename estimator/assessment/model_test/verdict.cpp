@@ -15,7 +15,6 @@ namespace {
 
 constexpr double kUnexplainedShare = 1.0 / 3.0;  // of the motion
 constexpr double kMultiple = 10.0;    // of the motion: an unexplained share given without number
-constexpr double kNoisy = 1.5;        // residual over noise; above, the model is doubtful
 constexpr double kFarTooNoisy = 3.0;  // above, the model is rejected
 constexpr double kApproximateShare = 0.05;  // of the motion; above, the model is rejected
 constexpr double kInflation = 2.0;    // of a variance by autocorrelation
@@ -141,7 +140,7 @@ void doubt_residuals(const std::vector<SensorFitQuality>& fits, Verdict& verdict
   };
   const auto worst = std::ranges::max_element(fits, {}, ratio);
   const auto correlated = std::ranges::find_if(fits, &SensorFitQuality::correlated);
-  if (worst != fits.end() && ratio(*worst) > kNoisy) {
+  if (worst != fits.end() && ratio(*worst) > kDoubtfulResidualRatio) {
     const bool grave = ratio(*worst) > kFarTooNoisy || correlated != fits.end();
     Message reason(MessageCode::kExcessResiduals,
                    {{"ratio", ratio(*worst)}, {"encoder", worst->name}});
@@ -202,7 +201,8 @@ VerdictKind kind_of_ratio(double ratio) {
 /// Compares the prediction errors of a model with noisy controls with their expected sizes.
 void doubt_predictions(const Calibration& calibration, Verdict& verdict) {
   const auto torque = std::ranges::max_element(calibration.torque_predictions, {}, torque_ratio);
-  if (torque != calibration.torque_predictions.end() && torque_ratio(*torque) > kNoisy) {
+  if (torque != calibration.torque_predictions.end() &&
+      torque_ratio(*torque) > kDoubtfulResidualRatio) {
     object(kind_of_ratio(torque_ratio(*torque)),
            {MessageCode::kExcessTorqueErrors,
             {{"percent", 100.0 * torque_share(*torque)},
@@ -211,7 +211,8 @@ void doubt_predictions(const Calibration& calibration, Verdict& verdict) {
            verdict);
   }
   const auto motion = std::ranges::max_element(calibration.motion_predictions, {}, motion_ratio);
-  if (motion != calibration.motion_predictions.end() && motion_ratio(*motion) > kNoisy) {
+  if (motion != calibration.motion_predictions.end() &&
+      motion_ratio(*motion) > kDoubtfulResidualRatio) {
     object(kind_of_ratio(motion_ratio(*motion)),
            {MessageCode::kExcessPredictionErrors,
             {{"horizon", Quantity{motion->horizon, "s"}},
@@ -277,7 +278,7 @@ class LargestError {
 
   /// @param ratio  of the error to the noise
   void add(double share, double ratio) {
-    const bool at_noise = ratio <= kNoisy;
+    const bool at_noise = ratio <= kDoubtfulResidualRatio;
     if (error_.at_noise && !at_noise) error_.share = 0.0;
     if (at_noise && !error_.at_noise) return;
     error_.at_noise = at_noise;

@@ -8,6 +8,9 @@
 
 namespace estimator {
 
+/// Ratio of residuals to sensor noise above which a model is doubtful.
+inline constexpr double kDoubtfulResidualRatio = 1.5;
+
 /// The residuals of one encoder, compared with its noise and with the measured motion.
 struct SensorFitQuality {
   std::string name;

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "estimator/assessment/quantization.hpp"
+#include "estimator/fit/physical/shooting/shooting_problem.hpp"
+#include "estimator/messages/message.hpp"
+#include "estimator/optimize/covariance.hpp"
+#include "estimator/signal/time_series.hpp"
+
+namespace estimator {
+
+/// Returns half-widths of 95 % confidence intervals, assuming that the parameters depend linearly
+/// on the readings, with the one-sided intervals of parameters at bounds.
+Eigen::VectorXd compute_linear_half_widths(const ParameterInformation& information,
+                                           const Eigen::VectorXd& variances,
+                                           const QuantizationErrors& counting);
+
+/// Accounts for correlated reading errors of a simulation at its optimum: by quantization errors
+/// for encoders that quantization explains, by the observed autocorrelation of residuals for all
+/// other sensors.
+/// @param problem  with a single shooting node per segment
+/// @return the errors of the quantized encoders
+QuantizationErrors account_for_correlation(const ShootingProblem& problem,
+                                           const std::vector<Segment>& segments,
+                                           ParameterInformation& information,
+                                           Eigen::VectorXd& variances, std::vector<Message>& notes);
+
+}  // namespace estimator
