@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daq/commands/commands.hpp"
+#include "daq/console/until_rule.hpp"
 #include "proto/recording/mcap/file.hpp"
 #include "proto/text/command_line/command_line.hpp"
 
@@ -123,6 +124,13 @@ class Commands {
     command.add_flag("--not-commissioned", run_.not_commissioned,
                      "allow commands above 25 % of command_max on a rig that was not commissioned, "
                      "or changed since");
+    command
+        .add_option("--until", until_,
+                    "end the recording as soon as this parameter is precise enough, e.g. "
+                    "B.J_yy:0.1% or \"B.J_yy:4e-6 kg·m²\" (half of its 95 % interval), the model "
+                    "fits, and all other --until hold; needs --service")
+        ->type_name("NAME:PRECISION");
+    command.add_flag("--quiet", is_quiet_, "print lines only, no view of the run in place");
     CLI::Option* plot = command.add_option(
         "--plot", plot_path_,
         "dry run: only write the planned commands to this .svg or .csv file. For scenarios whose "
@@ -133,6 +141,7 @@ class Commands {
         exit_code_ = daq::plot_scenario(run_, plot_path_, std::cout);
         return;
       }
+      for (const std::string& text : until_) run_.until.push_back(daq::parse_live_target(text));
       if (!*out) throw CLI::RequiredError("--out (or --plot for a dry run)");
       last_words =
           "\nrigcal-daq: ended at once. The unit switches off when its last command expires. To "
@@ -140,7 +149,7 @@ class Commands {
           "  rigcal recover " +
           proto::part_file_path(run_.out_path) + "\n";
       stop_on_signals();
-      run_.terminal = ::isatty(STDOUT_FILENO) == 1;
+      run_.terminal = ::isatty(STDOUT_FILENO) == 1 && !is_quiet_;
       exit_code_ = daq::run_scenario(run_, flags, std::cout);
     });
   }
@@ -271,6 +280,8 @@ class Commands {
   daq::ConformanceOptions conformance_;
   std::vector<std::string> joints_;
   std::string plot_path_;
+  std::vector<std::string> until_;
+  bool is_quiet_ = false;
   bool is_commission_check_ = false;
   daq::LatencyOptions latency_;
   double latency_duration_s_ = 10.0;

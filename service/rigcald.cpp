@@ -6,6 +6,7 @@
 #include "service/server/daemon.hpp"
 #include "service/server/jobs/cluster_job.hpp"
 #include "service/server/jobs/job_process.hpp"
+#include "service/server/jobs/live_fit_process.hpp"
 #include "service/server/storage/log.hpp"
 
 namespace {
@@ -63,6 +64,9 @@ int main(int argc, char** argv) {
   }
   if (argc > 1 && std::string_view(argv[1]) == "run-cluster-job") {
     return service::run_cluster_job_process({argv + 2, argv + argc}, RIGCAL_VERSION);
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "run-live-fit") {
+    return service::run_live_fit_process({argv + 2, argv + argc});
   }
   if (argc > 1 && std::string_view(argv[1]) == "run-task") {
     return service::run_task_process({argv + 2, argv + argc}, RIGCAL_VERSION);

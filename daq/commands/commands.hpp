@@ -17,6 +17,7 @@
 #include "firmware_iface/conformance/check.hpp"
 #include "firmware_iface/link/unit_link.hpp"
 #include "firmware_iface/link/unit_sample.hpp"
+#include "proto/stream/live_estimate.hpp"
 
 namespace daq {
 
@@ -27,7 +28,9 @@ struct RunOptions {
   ServiceOptions service;         ///< service to stream to
   std::string url;                ///< URL of the unit; empty: the URL in the rig file
   bool not_commissioned = false;  ///< allow large commands on a rig that is not commissioned
-  bool terminal = false;          ///< output goes to a terminal: show the run's progress
+  /// Precisions at which the recording may end before its scenario does.
+  std::vector<proto::LiveTarget> until = {};
+  bool terminal = false;  ///< output goes to a terminal: show the run's progress
 };
 
 /// Flags with which a signal handler stops a run, and through which the run reports its state.

@@ -18,10 +18,12 @@
 #include "daq/console/recording_sink.hpp"
 #include "daq/console/run_progress.hpp"
 #include "daq/console/slow_notice.hpp"
+#include "daq/console/stream_watch.hpp"
 #include "daq/console/unit_connection.hpp"
 #include "daq/loop/control_loop.hpp"
 #include "daq/loop/supervisor.hpp"
 #include "daq/scenario/plan.hpp"
+#include "daq/stream/live_check.hpp"
 #include "daq/stream/stream_sink.hpp"
 #include "proto/notation/number_format.hpp"
 #include "proto/recording/recording_rules.hpp"
@@ -80,7 +82,8 @@ proto::RecordingHeader make_header(const RigConfig& rig, const ScenarioConfig& s
 }
 
 // File name and time make the id unique; other characters are not allowed in a session id.
-proto::StreamSession make_session(const RunOptions& options, const proto::RecordingHeader& header) {
+proto::StreamSession make_session(const RunOptions& options, const RigConfig& rig,
+                                  const proto::RecordingHeader& header) {
   proto::StreamSession session;
   for (const char c : std::filesystem::path(options.out_path).stem().string().substr(0, 30)) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
@@ -91,6 +94,7 @@ proto::StreamSession make_session(const RunOptions& options, const proto::Record
   session.metadata = header.facts;
   session.metadata.merge(proto::make_name_metadata(header));
   session.epoch_unix_ns = header.epoch_unix_ns;
+  session.live = {options.rig_path, rig.text};
   return session;
 }
 
@@ -123,29 +127,6 @@ using Say = std::function<void(const std::string&)>;
 struct Sinks {
   std::unique_ptr<RecordingSink> recording;
   std::unique_ptr<StreamSink> stream;  // null: no service
-};
-
-// Reports when the service is unreachable, when it will lack samples, and when it is back.
-class StreamWatch {
- public:
-  StreamWatch(const StreamSink* stream, Say say) : stream_(stream), say_(std::move(say)) {}
-
-  void look() {
-    if (stream_ == nullptr) return;
-    const std::string problem = stream_->latest_problem();
-    const bool loses_samples = stream_->loses_samples();
-    if (problem.empty() == problem_.empty() && loses_samples == loses_samples_) return;
-    problem_ = problem;
-    loses_samples_ = loses_samples;
-    say_(problem.empty() ? "note: streaming again"
-                         : "note: " + proto::escape_for_terminal(problem));
-  }
-
- private:
-  const StreamSink* stream_;
-  Say say_;
-  std::string problem_;
-  bool loses_samples_ = false;
 };
 
 /// Runs a control loop on its own thread. The thread is stopped and joined even if the caller
@@ -185,19 +166,22 @@ class LoopThread {
   std::thread thread_;
 };
 
-// Supervises until the loop has ended; stops the loop if the disk fails.
+// Supervises until the loop has ended; stops the loop if the disk fails, or if the rule is met.
 void supervise(LoopThread& thread, Supervisor& supervisor, StreamWatch stream,
-               RunProgress& progress) {
+               const UntilRule& rule, RunProgress& progress) {
   while (!thread.ended()) {
     std::this_thread::sleep_for(kPollPeriod);
     supervisor.poll();
     stream.look();
-    progress.show(supervisor);
-    if (supervisor.must_stop()) thread.stop();
+    progress.show(supervisor, rule);
+    if (supervisor.must_stop() || rule.is_met()) thread.stop();
   }
   thread.join();
   supervisor.poll();
-  if (thread.was_stopped() && !supervisor.must_stop()) {
+  if (rule.is_met() || (rule.has_targets() && !thread.was_stopped())) {
+    supervisor.report(proto::EventKind::kScenario, "until", rule.describe_end());
+    progress.say(rule.describe_end());
+  } else if (thread.was_stopped() && !supervisor.must_stop()) {
     supervisor.report(proto::EventKind::kOperator, "stop", "The operator ended the run.");
   }
 }
@@ -278,7 +262,7 @@ proto::Result<std::unique_ptr<RecordingSink>> open_recording(const std::string& 
   return std::make_unique<RecordingSink>(std::move(writer.value()));
 }
 
-proto::Result<Sinks> open_sinks(const RunOptions& options,
+proto::Result<Sinks> open_sinks(const RunOptions& options, const RigConfig& rig,
                                 const std::optional<ServiceEndpoint>& service,
                                 const proto::RecordingHeader& header, const OpenRecording& open) {
   Sinks sinks;
@@ -288,7 +272,7 @@ proto::Result<Sinks> open_sinks(const RunOptions& options,
     sinks.recording = std::move(recording.value());
     return sinks;
   }
-  auto folder = create_spool_folder(spool_folder(options), make_session(options, header));
+  auto folder = create_spool_folder(spool_folder(options), make_session(options, rig, header));
   if (!folder.ok()) return folder.error();
   auto recording = open();
   if (!recording.ok()) {
@@ -339,6 +323,19 @@ void finish_stream(std::unique_ptr<StreamSink> stream, const RunOptions& options
       " --service " + options.service.host_port);
 }
 
+// Checks the targets of --until before anything is driven.
+void require_live_estimates(const RunOptions& options, const RigConfig& rig,
+                            const std::optional<ServiceEndpoint>& service) {
+  if (options.until.empty()) return;
+  if (!service) {
+    throw proto::InputError(
+        "--until needs estimates of a service; give --service, the address of rigcald");
+  }
+  const std::string problem =
+      find_live_problem(*service, {options.rig_path, rig.text}, options.until);
+  if (!problem.empty()) throw proto::InputError("--until: " + proto::escape_for_terminal(problem));
+}
+
 // Runs from the first sample to the finished recording.
 ExitCode drive(const RunOptions& options, const RigConfig& rig, const ScenarioConfig& scenario,
                UnitConnection& session, Sinks& sinks, RunFlags& flags, std::ostream& out) {
@@ -349,16 +346,18 @@ ExitCode drive(const RunOptions& options, const RigConfig& rig, const ScenarioCo
   settings.storage_heartbeat = &sinks.recording->heartbeat();
   const auto loop =
       std::make_unique<ControlLoop>(unit, session.black_box, scenario.scenario, limits, settings);
-  RunProgress progress(out, options.terminal, scenario.scenario.duration_s());
+  RunViewSettings view{scenario.scenario.duration_s(), limits, {}};
+  for (const MotorConfig& motor : rig.motor) view.command_units.push_back(motor.command_unit);
+  RunProgress progress(out, options.terminal, std::move(view));
+  UntilRule rule(options.until);
   const Say say = [&](const std::string& line) { progress.say(line); };
   Supervisor supervisor(*loop, session.black_box, limits, *sinks.recording, sinks.stream.get(),
                         say);
   {
     LoopThread thread(*loop, rig.real_time, flags.stop_loop);
     for (const std::string& sentence : thread.report().refused) say("note: " + sentence);
-    supervise(thread, supervisor, StreamWatch(sinks.stream.get(), say), progress);
+    supervise(thread, supervisor, StreamWatch(sinks.stream.get(), rule, say), rule, progress);
   }
-  progress.clear();
   std::optional<std::uint64_t> samples_sent;
   const auto ended = unit.stop_stream(
       [&](const firmware_iface::UnitSample& sample) { supervisor.add_late_sample(sample); });
@@ -368,12 +367,16 @@ ExitCode drive(const RunOptions& options, const RigConfig& rig, const ScenarioCo
   const proto::Status finished = with_delay_notice(proto::part_file_path(options.out_path), flags,
                                                    say, [&] { return sinks.recording->finish(); });
   flags.unfinished.store(!finished.ok());
+  progress.finish();
   print_summary(*loop, supervisor, 1.0 / unit.facts().tick_rate_Hz, samples_sent,
                 sinks.recording->lost_sample_count(), finished.ok(), out);
   print_readings(rig, compute_inertial_dividers(rig, unit.facts()), supervisor, samples_sent, out);
   if (!finished.ok()) return fail(finished.error().detail);
   out << "recorded " << options.out_path << '\n';
-  if (sinks.stream) finish_stream(std::move(sinks.stream), options, flags, say);
+  if (sinks.stream) {
+    finish_stream(std::move(sinks.stream), options, flags,
+                  [&out](const std::string& line) { out << line << std::endl; });
+  }
   const proto::Status stored = sinks.recording->status();
   if (!stored.ok()) return fail(stored.error().detail);
   return outcome(*loop, supervisor);
@@ -414,6 +417,7 @@ ExitCode run_scenario(const RunOptions& options, RunFlags& flags, std::ostream& 
   require_new_file(options.out_path, {".mcap"});
   std::optional<ServiceEndpoint> service;
   if (!options.service.host_port.empty()) service = make_service_endpoint(options.service);
+  require_live_estimates(options, rig, service);
   auto session = connect_to_unit(rig, out);
   if (!session.ok()) return fail(session.error().detail);
   firmware_iface::UnitLink& unit = *session.value()->unit;
@@ -429,7 +433,7 @@ ExitCode run_scenario(const RunOptions& options, RunFlags& flags, std::ostream& 
     return fail(on.error().detail);
   }
   const proto::RecordingHeader header = make_header(rig, scenario, unit.facts());
-  auto sinks = open_sinks(options, service, header, [&] {
+  auto sinks = open_sinks(options, rig, service, header, [&] {
     return open_recording(options.out_path, header, rig, scenario,
                           compute_sample_period(rig, unit.facts()));
   });

@@ -4,18 +4,46 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <ostream>
 
 #include "proto/notation/number_format.hpp"
-#include "proto/text/command_line/standard_streams.hpp"
 
 namespace daq {
 namespace {
 
-constexpr std::chrono::milliseconds kShowPeriod(200);
+constexpr std::chrono::milliseconds kShowPeriod(100);
+constexpr double kLinePeriod_s = 5.0;
 constexpr int kBarWidth = 30;
 
+template <typename... Values>
+std::string format_text(const char* pattern, const Values&... values) {
+  char text[128];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+/// Returns a line of the view: name, range with a mark at the value, value and unit.
+std::string bar_line(const std::string& name, double value, double min, double max,
+                     const std::string& unit) {
+  return format_text("  %-12s %9s ", name.c_str(), notation::format_number(min).c_str()) +
+         format_range_bar(value, min, max, kBarWidth) +
+         format_text(" %-9s ", notation::format_number(max).c_str()) +
+         (std::isnan(value) ? std::string("no reading") : format_text("%9.3f ", value) + unit);
+}
+
 }  // namespace
+
+std::string format_range_bar(double value, double min, double max, int width) {
+  std::string bar(static_cast<std::size_t>(width), '-');
+  if (value < min) {
+    bar.front() = '<';
+  } else if (value > max) {
+    bar.back() = '>';
+  } else if (min < max && !std::isnan(value)) {
+    const double share = (value - min) / (max - min);
+    bar[static_cast<std::size_t>(std::lround(share * (width - 1)))] = 'o';
+  }
+  return "|" + bar + "|";
+}
 
 std::string format_progress_bar(double share, int width) {
   const auto filled = static_cast<int>(std::lround(width * std::clamp(share, 0.0, 1.0)));
@@ -51,47 +79,60 @@ std::string describe_command_delays(const DelayCounts& delays, double tick_s) {
          (last == longest ? share(last) + beyond : "all within " + time(last));
 }
 
-RunProgress::RunProgress(std::ostream& out, bool terminal, double duration_s)
-    : out_(out), terminal_(terminal), duration_s_(duration_s) {}
-
-void RunProgress::say(const std::string& line) {
-  clear();
-  out_ << line << std::endl;
+std::string RunProgress::progress_line(const Supervisor& supervisor) const {
+  const double time_s = supervisor.time_s();
+  std::string text = "  " + supervisor.describe_held_joint();
+  if (text.size() > 2) text += "  ";
+  if (running_since_s_ >= 0.0) {
+    const double ran_s = time_s - running_since_s_;
+    text +=
+        format_progress_bar(ran_s / settings_.duration_s, kBarWidth) +
+        format_text(" %.1f of %s s", ran_s, notation::format_number(settings_.duration_s).c_str());
+  } else {
+    text += format_text("%.1f s", time_s);
+  }
+  const SampleCounts& counts = supervisor.sample_counts();
+  return text +
+         format_text("  %llu samples, %llu lost", static_cast<unsigned long long>(counts.recorded),
+                     static_cast<unsigned long long>(counts.lost_on_link + counts.lost_in_ring));
 }
 
-void RunProgress::show(const Supervisor& supervisor) {
+std::vector<std::string> RunProgress::make_view(const Supervisor& supervisor,
+                                                const UntilRule& rule) const {
+  std::vector<std::string> view = {progress_line(supervisor)};
   const LoopRecord& last = supervisor.last_record();
+  for (std::size_t j = 0; j < settings_.limits.joint.size(); ++j) {
+    const JointLimits& joint = settings_.limits.joint[j];
+    const JointState& state = last.observation.joint[j];
+    view.push_back(bar_line("joint " + joint.joint, state.valid ? state.angle_rad : NAN,
+                            joint.angle_rad_min, joint.angle_rad_max, joint.slides ? "m" : "rad"));
+  }
+  for (std::size_t m = 0; m < settings_.command_units.size(); ++m) {
+    const MotorLimits& motor = settings_.limits.motor[m];
+    view.push_back(bar_line("motor " + motor.joint, last.sent[m], -motor.command_max,
+                            motor.command_max, settings_.command_units[m]));
+  }
+  for (const std::string& line : rule.describe_targets()) view.push_back("  " + line);
+  return view;
+}
+
+void RunProgress::show(const Supervisor& supervisor, const UntilRule& rule) {
   const double time_s = supervisor.time_s();
-  if (running_since_s_ < 0.0 && last.phase == RunPhase::kRunning) running_since_s_ = time_s;
-  if (!terminal_) return;
+  if (running_since_s_ < 0.0 && supervisor.last_record().phase == RunPhase::kRunning) {
+    running_since_s_ = time_s;
+  }
+  if (!terminal_) {
+    if (time_s < next_line_s_) return;
+    next_line_s_ = time_s + kLinePeriod_s;
+    for (const std::string& line : rule.describe_targets()) {
+      say(format_text("%.1f s: ", time_s) + line);
+    }
+    return;
+  }
   const auto now = std::chrono::steady_clock::now();
   if (now - shown_at_ < kShowPeriod) return;
   shown_at_ = now;
-  std::string text = "  " + supervisor.describe_held_joint();
-  if (text.size() > 2) text += "  ";
-  char numbers[96];
-  if (running_since_s_ >= 0.0) {
-    const double ran_s = time_s - running_since_s_;
-    text += format_progress_bar(ran_s / duration_s_, kBarWidth) + " ";
-    std::snprintf(numbers, sizeof numbers, "%.1f of %s s", ran_s,
-                  notation::format_number(duration_s_).c_str());
-  } else {
-    std::snprintf(numbers, sizeof numbers, "%.1f s", time_s);
-  }
-  text += numbers;
-  const SampleCounts& sample_counts = supervisor.sample_counts();
-  std::snprintf(
-      numbers, sizeof numbers, "  %llu samples, %llu lost",
-      static_cast<unsigned long long>(sample_counts.recorded),
-      static_cast<unsigned long long>(sample_counts.lost_on_link + sample_counts.lost_in_ring));
-  out_ << proto::TerminalCodes{"\r"} << text << numbers << proto::TerminalCodes{"\033[K"}
-       << std::flush;
-  shown_ = true;
-}
-
-void RunProgress::clear() {
-  if (shown_) out_ << proto::TerminalCodes{"\r\033[K"} << std::flush;
-  shown_ = false;
+  writer_.show(make_view(supervisor, rule));
 }
 
 }  // namespace daq

@@ -3,37 +3,51 @@
 #include <chrono>
 #include <iosfwd>
 #include <string>
+#include <vector>
 
+#include "daq/console/console_writer.hpp"
+#include "daq/console/until_rule.hpp"
 #include "daq/loop/supervisor.hpp"
+#include "daq/safety/safety_limits.hpp"
 
 namespace daq {
 
-/// Prints messages for the operator during a run. On a terminal, a progress line below the messages
-/// is updated in place.
+/// The properties of a run that its view shows.
+struct RunViewSettings {
+  double duration_s = 0.0;                 ///< longest duration of the scenario
+  SafetyLimits limits = {};                ///< ranges of the bars
+  std::vector<std::string> command_units;  ///< one per motor
+};
+
+/// Prints messages for the operator during a run. On a terminal, a view below the messages is
+/// updated in place: progress, a bar for each joint and motor in its safety limits, and the
+/// estimates of --until. Elsewhere, only lines are printed. Never waits for the output.
 class RunProgress {
  public:
-  /// @param terminal    `out` is a terminal; otherwise only lines are printed
-  /// @param duration_s  longest duration of the scenario
-  RunProgress(std::ostream& out, bool terminal, double duration_s);
-  ~RunProgress() { clear(); }
-  RunProgress(const RunProgress&) = delete;
-  RunProgress& operator=(const RunProgress&) = delete;
+  /// @param terminal  `out` is a terminal
+  RunProgress(std::ostream& out, bool terminal, RunViewSettings settings)
+      : terminal_(terminal), settings_(std::move(settings)), writer_(out) {}
 
-  void say(const std::string& line);
+  void say(const std::string& line) { writer_.add_line(line); }
 
-  /// Updates the progress line, at most five times a second.
-  void show(const Supervisor& supervisor);
+  /// Updates the view, at most ten times a second; elsewhere, prints the estimates now and then.
+  void show(const Supervisor& supervisor, const UntilRule& rule);
 
-  /// Removes the progress line.
-  void clear();
+  /// Removes the view and waits until all messages are written. Nothing may be said afterwards.
+  void finish() { writer_.finish(); }
+
+  /// Returns the lines of the view.
+  std::vector<std::string> make_view(const Supervisor& supervisor, const UntilRule& rule) const;
 
  private:
-  std::ostream& out_;
+  std::string progress_line(const Supervisor& supervisor) const;
+
   bool terminal_;
-  double duration_s_;
+  RunViewSettings settings_;
   double running_since_s_ = -1.0;  // on the recording's clock; negative: not yet running
+  double next_line_s_ = 0.0;       // of a line with estimates, on the recording's clock
   std::chrono::steady_clock::time_point shown_at_{};
-  bool shown_ = false;
+  ConsoleWriter writer_;
 };
 
 /// Describes the delays until a run's commands took effect: "98 % of commands acted within 1 ms,
@@ -43,5 +57,10 @@ std::string describe_command_delays(const DelayCounts& delays, double tick_s);
 
 /// Returns a progress bar such as "[#####.....]", with `width` characters between the brackets.
 std::string format_progress_bar(double share, int width);
+
+/// Returns a bar with a mark at the position of a value in its range, such as "|----o-----|", with
+/// `width` characters between the ends. Beyond the range the mark is "<" or ">"; without a number,
+/// there is no mark.
+std::string format_range_bar(double value, double min, double max, int width);
 
 }  // namespace daq

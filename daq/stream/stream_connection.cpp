@@ -42,29 +42,29 @@ struct StreamConnection::Socket {
   std::optional<asio::ssl::stream<RawSocket&>> tls;
 };
 
-StreamConnection::StreamConnection(proto::StreamSender& sender, ServiceEndpoint endpoint)
-    : sender_(sender), endpoint_(std::move(endpoint)), resolver_(context_) {}
+StreamConnection::StreamConnection(proto::StreamDialog& dialog, ServiceEndpoint endpoint)
+    : dialog_(dialog), endpoint_(std::move(endpoint)), resolver_(context_) {}
 
 StreamConnection::~StreamConnection() = default;
 
 void StreamConnection::process_events_for(std::chrono::milliseconds duration) {
   const auto end = std::chrono::steady_clock::now() + duration;
   do {
-    process_sender_requests();
+    process_dialog_requests();
     context_.run_for(std::min(kAttendPeriod, duration));
   } while (std::chrono::steady_clock::now() < end);
 }
 
-// Performs the actions that the sender requests.
-void StreamConnection::process_sender_requests() {
+// Performs the actions that the dialog requests.
+void StreamConnection::process_dialog_requests() {
   const Nanoseconds now = monotonic_now();
   if (line_ == nullptr) {
-    if (sender_.wants_connection(now)) connect();
+    if (dialog_.wants_connection(now)) connect();
     return;
   }
-  if (sender_.wants_disconnect(now)) {
-    const bool done = sender_.state() == proto::StreamSender::SenderState::kDone;
-    const std::string& why = sender_.latest_problem();
+  if (dialog_.wants_disconnect(now)) {
+    const bool done = dialog_.is_done();
+    const std::string& why = dialog_.latest_problem();
     return disconnect(why.empty() && !done ? "the service does not respond" : why);
   }
   if (!connected_ && now - connecting_since_ >= kConnectTimeout) {
@@ -121,7 +121,7 @@ void StreamConnection::start_tls() {
 void StreamConnection::ready() {
   connected_ = true;
   decoder_.emplace(proto::stream_reply_limits());
-  sender_.on_connected(monotonic_now());
+  dialog_.on_connected(monotonic_now());
   read();
   write();
 }
@@ -132,12 +132,12 @@ void StreamConnection::disconnect(const std::string& why) {
   if (line_ != nullptr) line_->socket.close(ignored);
   line_.reset();
   connected_ = writing_ = false;
-  sender_.on_disconnected(monotonic_now());
+  dialog_.on_disconnected(monotonic_now());
 }
 
 std::string StreamConnection::describe_error(const asio::error_code& error) const {
   // A service with TLS closes a connection without it.
-  const bool opening = sender_.state() == proto::StreamSender::SenderState::kOpening;
+  const bool opening = dialog_.is_opening();
   const bool hung_up = error == asio::error::eof || error == asio::error::connection_reset;
   if (hung_up && opening && !endpoint_.tls) {
     return error.message() +
@@ -150,7 +150,7 @@ std::string StreamConnection::describe_error(const asio::error_code& error) cons
 }
 
 void StreamConnection::write() {
-  const auto next = sender_.next_request(monotonic_now());
+  const auto next = dialog_.next_request(monotonic_now());
   if (!next.ok()) return disconnect(next.error().detail);
   if (!next.value()) return;
   request_ = *next.value();
@@ -188,11 +188,11 @@ void StreamConnection::process_replies(std::size_t size_bytes) {
         !status.ok()) {
       return disconnect(status.error().detail);
     }
-    if (const auto status = sender_.on_reply(reply, monotonic_now()); !status.ok()) {
+    if (const auto status = dialog_.on_reply(reply, monotonic_now()); !status.ok()) {
       return disconnect(status.error().detail);
     }
     // Report the service's reason before it closes the connection.
-    if (sender_.wants_disconnect(monotonic_now())) return disconnect(sender_.latest_problem());
+    if (dialog_.wants_disconnect(monotonic_now())) return disconnect(dialog_.latest_problem());
   }
   if (!fed.ok()) disconnect(fed.error().detail);
 }

@@ -12,16 +12,16 @@
 
 #include "daq/stream/service_endpoint.hpp"
 #include "proto/framing/frame.hpp"
-#include "proto/stream/stream_sender.hpp"
+#include "proto/stream/stream_dialog.hpp"
 
 namespace daq {
 
-/// Connection to the service over TCP, TLS or a Unix socket, for a StreamSender. Connects when the
-/// sender requests a connection, transfers requests and replies, and disconnects after an error.
+/// Connection to the service over TCP, TLS or a Unix socket, for a StreamDialog. Connects when the
+/// dialog requests a connection, transfers requests and replies, and disconnects after an error.
 /// Not thread-safe.
 class StreamConnection {
  public:
-  StreamConnection(proto::StreamSender& sender, ServiceEndpoint endpoint);
+  StreamConnection(proto::StreamDialog& dialog, ServiceEndpoint endpoint);
   ~StreamConnection();
 
   /// Processes all events of the connection for the given duration.
@@ -34,7 +34,7 @@ class StreamConnection {
  private:
   struct Socket;
 
-  void process_sender_requests();
+  void process_dialog_requests();
   void connect();
   void connect_to_endpoint(std::vector<asio::generic::stream_protocol::endpoint> endpoints,
                            std::size_t index);
@@ -46,7 +46,7 @@ class StreamConnection {
   std::string describe_error(const asio::error_code& error) const;
   void process_replies(std::size_t size_bytes);
 
-  proto::StreamSender& sender_;
+  proto::StreamDialog& dialog_;
   ServiceEndpoint endpoint_;
   asio::io_context context_;
   // Without it the context would return at once while no operation is pending.

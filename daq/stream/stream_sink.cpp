@@ -14,6 +14,7 @@ using State = proto::StreamSender::SenderState;
 
 constexpr std::chrono::milliseconds kBatchAge(100);
 constexpr std::chrono::milliseconds kTurn(20);
+constexpr std::size_t kEstimatesMax = 64;  // not taken yet
 
 // Adds the samples of a batch that could not be stored to the gap.
 void extend_gap(std::optional<proto::Gap>& gap, const SampleBatch& batch) {
@@ -98,6 +99,16 @@ bool StreamSink::loses_samples() const {
   return loses_samples_;
 }
 
+std::deque<proto::LiveEstimate> StreamSink::take_estimates() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(estimates_, {});
+}
+
+std::string StreamSink::live_problem() const {
+  const std::lock_guard lock(mutex_);
+  return live_problem_;
+}
+
 std::uint64_t StreamSink::unsent_batch_count() const {
   const std::lock_guard lock(mutex_);
   return backlog_ + pending_batches_.size();
@@ -128,7 +139,13 @@ void StreamSink::run(const ServiceEndpoint& service) {
 void StreamSink::publish(const StreamConnection& connection, const std::string& spool_problem) {
   const State state = sender_.state();
   const bool connected = state == State::kStreaming || state == State::kClosing;
+  std::deque<proto::LiveEstimate> estimates = sender_.take_estimates();
   const std::lock_guard lock(mutex_);
+  for (proto::LiveEstimate& estimate : estimates) {
+    if (estimates_.size() == kEstimatesMax) estimates_.pop_front();
+    estimates_.push_back(std::move(estimate));
+  }
+  live_problem_ = sender_.live_problem();
   backlog_ = spool_.end() - 1 - spool_.acknowledged_through();
   done_ = state == State::kDone;
   ended_ = done_ || state == State::kRefused;

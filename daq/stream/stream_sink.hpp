@@ -56,6 +56,14 @@ class StreamSink final : public RunSink {
   /// Returns whether writing to the spool fails, so that the service will not get new samples.
   bool loses_samples() const;
 
+  /// Returns the estimates of the rig's parameters that the service has sent since the last call,
+  /// oldest first.
+  std::deque<proto::LiveEstimate> take_estimates();
+
+  /// Returns the reason why the service sends no estimates, as a text for people; empty if it does,
+  /// or if none were requested.
+  std::string live_problem() const;
+
   /// Returns the number of batches that the service has not acknowledged yet.
   std::uint64_t unsent_batch_count() const;
 
@@ -81,6 +89,8 @@ class StreamSink final : public RunSink {
   std::uint64_t backlog_ = 0;
   std::string problem_;
   bool loses_samples_ = false;
+  std::deque<proto::LiveEstimate> estimates_;
+  std::string live_problem_;
   std::atomic<bool> stop_{false};
 
   // Used by the stream's thread.

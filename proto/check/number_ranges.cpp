@@ -225,6 +225,8 @@ constexpr NumberRange kRows[] = {
     up_to("OpenSession.epoch_unix_ns", kEpoch_ns),
     up_to("SessionOpened.acknowledged_through", kWhole),
     up_to("SampleBatch.batch_sequence", kWhole),
+    above_zero("LiveTarget.half_width", kQuantity),
+    within("LiveEstimate.through_s duration_s", kRecording_s),
     up_to("Acknowledge.through", kWhole),
     up_to("CloseSession.last_batch_sequence", kWhole),
     up_to("SessionClosed.through", kWhole),
@@ -324,7 +326,8 @@ const NumberRange* find_range(const google::protobuf::FieldDescriptor& field,
 }
 
 bool is_result_message(const google::protobuf::Descriptor& message) {
-  return message.file()->name() == "proto/calibration.proto" || message.name() == "JobProgress";
+  return message.file()->name() == "proto/calibration.proto" || message.name() == "JobProgress" ||
+         message.name() == "LiveParameter";
 }
 
 }  // namespace proto

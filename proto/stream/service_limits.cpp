@@ -16,6 +16,11 @@ constexpr std::size_t kBatchElementsMax = 40'000;
 constexpr std::size_t kEnvelopeSize = 32;  // of a batch: tags, lengths, sequence [byte]
 
 constexpr std::size_t kKibi = 1024;
+constexpr std::size_t kSessionSize = 64 * kKibi;  // of an OpenSession without the rig file [byte]
+constexpr std::size_t kSessionElements = 257;     // the message, and its metadata
+constexpr std::size_t kRequestOverhead = 4 * kKibi;  // of a LiveRequest: name, tags, lengths [byte]
+constexpr std::size_t kTargetSize = 256;             // of one LiveTarget [byte]
+constexpr std::size_t kLiveElements = 1'024;         // of a LiveEstimate
 constexpr std::size_t kIdSize = 128;        // a message with an id and a number [byte]
 constexpr std::size_t kPartOverhead = 256;  // of a FilePart or UploadPart [byte]
 constexpr std::size_t kJobSpecSize = 512 * kKibi;
@@ -39,9 +44,12 @@ std::string name_in(std::initializer_list<std::pair<int, const char*>> names, in
 const std::vector<FrameLimit>& stream_request_limits() {
   using rigcal::v1::StreamRequest;
   static const std::vector<FrameLimit> kLimits = {
-      {StreamRequest::kOpenSession, 64u << 10, 257},
+      {StreamRequest::kOpenSession, kSessionSize + kLiveRigSizeMax + kRequestOverhead,
+       kSessionElements + 1},
       {StreamRequest::kSampleBatch, kBatchSizeMax + kEnvelopeSize, kBatchElementsMax},
       {StreamRequest::kCloseSession, 64, 1},
+      {StreamRequest::kCheckLive,
+       kLiveRigSizeMax + kRequestOverhead + kLiveTargetsMax * kTargetSize, kLiveTargetsMax + 2},
   };
   return kLimits;
 }
@@ -49,10 +57,12 @@ const std::vector<FrameLimit>& stream_request_limits() {
 const std::vector<FrameLimit>& stream_reply_limits() {
   using rigcal::v1::StreamReply;
   static const std::vector<FrameLimit> kLimits = {
-      {StreamReply::kSessionOpened, 64, 1},
+      {StreamReply::kSessionOpened, 4 * kKibi, 1},
       {StreamReply::kAcknowledge, 64, 1},
       {StreamReply::kSessionClosed, 64, 1},
       {StreamReply::kSessionRefused, 4096, 1},
+      {StreamReply::kLiveChecked, 8 * kKibi, 1},
+      {StreamReply::kLiveEstimate, 128 * kKibi, kLiveElements},
   };
   return kLimits;
 }

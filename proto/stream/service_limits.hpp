@@ -15,6 +15,11 @@ inline constexpr std::uint32_t kStreamVersion = 1;
 /// Largest size of a batch [byte], enough for over a thousand samples of eight channels.
 inline constexpr std::size_t kBatchSizeMax = 256u << 10;
 
+/// Largest size of the rig file in a LiveRequest [byte], and largest number of targets in
+/// CheckLive.
+inline constexpr std::size_t kLiveRigSizeMax = 256u << 10;
+inline constexpr std::size_t kLiveTargetsMax = 64;
+
 /// Return the limits of frames with a StreamRequest and with a StreamReply.
 const std::vector<FrameLimit>& stream_request_limits();
 const std::vector<FrameLimit>& stream_reply_limits();

@@ -9,6 +9,8 @@
 namespace proto {
 namespace {
 
+constexpr std::size_t kEstimatesMax = 64;  // that the owner has not taken
+
 using rigcal::v1::StreamReply;
 using rigcal::v1::StreamRequest;
 
@@ -90,7 +92,23 @@ Status StreamSender::process_acknowledgement(std::uint64_t through) {
   return store_.acknowledge(through);
 }
 
+void StreamSender::add_estimate(const StreamReply& reply) {
+  const rigcal::v1::LiveEstimate& message = reply.live_estimate();
+  LiveEstimate& estimate = estimates_.emplace_back();
+  estimate.through_s = message.through_s();
+  estimate.is_model_accepted = message.is_model_accepted();
+  estimate.problem = message.problem();
+  for (const auto& item : message.parameters()) {
+    estimate.parameters.push_back({item.name(), item.unit(), item.value(), item.half_width()});
+  }
+  if (estimates_.size() > kEstimatesMax) estimates_.pop_front();
+}
+
 Status StreamSender::on_reply(const StreamReply& reply, Nanoseconds now) {
+  if (reply.has_live_estimate()) {
+    add_estimate(reply);
+    return success();
+  }
   waiting_since_.reset();
   switch (reply.reply_case()) {
     case StreamReply::kSessionOpened: {
@@ -101,6 +119,8 @@ Status StreamSender::on_reply(const StreamReply& reply, Nanoseconds now) {
       const std::uint64_t through = reply.session_opened().acknowledged_through();
       if (!reply.session_opened().secret().empty())
         session_.secret = reply.session_opened().secret();
+      if (!reply.session_opened().live_problem().empty())
+        live_problem_ = reply.session_opened().live_problem();
       process_open_reply(through);
       if (state_ == SenderState::kStreaming && through > store_.acknowledged_through()) {
         if (Status kept = store_.acknowledge(through); !kept.ok()) return kept;
@@ -132,6 +152,10 @@ Status StreamSender::on_reply(const StreamReply& reply, Nanoseconds now) {
       }
       break;
     }
+    case StreamReply::kLiveChecked:
+    case StreamReply::kLiveEstimate:
+      report_violation("a reply without a request");
+      break;
     case StreamReply::REPLY_NOT_SET:
       report_violation("an empty reply");
       break;
@@ -170,6 +194,17 @@ Result<std::optional<std::string>> StreamSender::make_open_request() {
   open->mutable_metadata()->insert(session_.metadata.begin(), session_.metadata.end());
   open->set_secret(session_.secret);
   open_sent_ = true;
+  const std::string& rig = session_.live.rig_text;
+  if (rig.empty()) return frame(request);
+  if (rig.size() <= kLiveRigSizeMax) {
+    open->mutable_live()->set_rig_name(session_.live.rig_name);
+    open->mutable_live()->set_rig_text(rig);
+    if (auto bytes = frame(request); bytes.ok()) return bytes;
+    open->clear_live();
+  }
+  live_problem_ = "the rig file is too long for estimates during the recording: it has " +
+                  std::to_string(rig.size() >> 10) + " KiB, and " +
+                  std::to_string(kLiveRigSizeMax >> 10) + " KiB are allowed";
   return frame(request);
 }
 

@@ -2,20 +2,18 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "proto/result.hpp"
 #include "proto/stream/batch_store.hpp"
-
-namespace rigcal::v1 {
-class StreamReply;
-}
+#include "proto/stream/live_estimate.hpp"
+#include "proto/stream/stream_dialog.hpp"
 
 namespace proto {
-
-using Nanoseconds = std::chrono::nanoseconds;
 
 /// Data of the OpenSession message.
 struct StreamSession {
@@ -23,6 +21,7 @@ struct StreamSession {
   std::map<std::string, std::string> metadata{};
   std::int64_t epoch_unix_ns = 0;
   std::string secret{};  ///< needed to reopen it; empty: the service creates one
+  LiveRequest live{};    ///< estimates that the service should send
 };
 
 struct StreamSenderOptions {
@@ -33,15 +32,10 @@ struct StreamSenderOptions {
   Nanoseconds retry_delay_max = std::chrono::seconds(10);
 };
 
-/// Sender of batches to the service by the protocol of proto/stream.proto. It has no sockets and
-/// clocks: its owner passes in events and performs the requested actions. Batches remain in a
+/// Sender of batches to the service by the protocol of proto/stream.proto. Batches remain in a
 /// BatchStore until the service has acknowledged them. So every batch arrives at least once, in
 /// order, whatever happens to the connection or to either process.
-///
-///   loop:  if (sender.wants_connection(now)) connect, then on_connected or on_disconnected
-///          while connected: write everything next_request(now) yields, pass replies to on_reply;
-///          if (sender.wants_disconnect(now)) close the connection, then on_disconnected
-class StreamSender {
+class StreamSender final : public StreamDialog {
  public:
   enum class SenderState {
     kDisconnected,
@@ -62,30 +56,29 @@ class StreamSender {
     interrupted_ = interrupted;
   }
 
-  void on_connected(Nanoseconds now);
-  void on_disconnected(Nanoseconds now);
-  /// Processes a reply of the service. Returns an error of the store; the same reply may then be
-  ///     passed again later.
-  Status on_reply(const rigcal::v1::StreamReply& reply, Nanoseconds now);
-
-  /// Returns whether the owner should connect or reconnect to the service now.
-  bool wants_connection(Nanoseconds now) const;
-
-  /// Returns whether the owner must close the connection, because the service is silent or violates
-  /// the protocol.
-  bool wants_disconnect(Nanoseconds now) const;
-
-  /// Returns the next frame to write, with its length prefix; empty if there is nothing to send or
-  /// the window is full. Call it until it returns nothing.
-  Result<std::optional<std::string>> next_request(Nanoseconds now);
+  void on_connected(Nanoseconds now) override;
+  void on_disconnected(Nanoseconds now) override;
+  Status on_reply(const rigcal::v1::StreamReply& reply, Nanoseconds now) override;
+  bool wants_connection(Nanoseconds now) const override;
+  bool wants_disconnect(Nanoseconds now) const override;
+  Result<std::optional<std::string>> next_request(Nanoseconds now) override;
+  bool is_opening() const override { return state_ == SenderState::kOpening; }
+  bool is_done() const override { return state_ == SenderState::kDone; }
 
   SenderState state() const { return state_; }
-  const std::string& latest_problem() const { return problem_; }  ///< latest problem, for people
+  const std::string& latest_problem() const override { return problem_; }
   std::uint64_t resent_batch_count() const { return resent_count_; }
+
+  /// Returns the estimates that the service has sent since the last call, oldest first.
+  std::deque<LiveEstimate> take_estimates() { return std::exchange(estimates_, {}); }
+  /// Returns the reason why the requested estimates do not arrive, for people; empty if none is
+  /// known.
+  const std::string& live_problem() const { return live_problem_; }
 
  private:
   void process_open_reply(std::uint64_t acknowledged_through);
   Status process_acknowledgement(std::uint64_t through);
+  void add_estimate(const rigcal::v1::StreamReply& reply);
   void report_violation(const std::string& what);
   void end_as_refused(const std::string& why);
   Result<std::optional<std::string>> make_open_request();
@@ -107,6 +100,8 @@ class StreamSender {
   Nanoseconds retry_delay_;
   Nanoseconds retry_at_ = Nanoseconds::min();
   std::string problem_;
+  std::deque<LiveEstimate> estimates_;
+  std::string live_problem_;
 };
 
 }  // namespace proto

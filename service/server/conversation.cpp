@@ -143,10 +143,11 @@ void Conversation::on_disconnected() {
 
 void Conversation::greet(ServiceRequest& request) {
   if (request.has_open_session()) return open_session(request.open_session());
+  if (request.has_check_live()) return check_live(request.check_live());
   if (!request.has_hello()) {
     ++context_.metrics.protocol_errors_total;
     return send_error_and_close(make_service_error(
-        ServiceError::BAD_REQUEST, "a connection must start with Hello or OpenSession"));
+        ServiceError::BAD_REQUEST, "a connection must start with Hello, OpenSession or CheckLive"));
   }
   if (!refusal_.empty()) {
     return send_error_and_close(make_service_error(ServiceError::NOT_ALLOWED, refusal_));
@@ -192,7 +193,28 @@ void Conversation::open_session(const rigcal::v1::OpenSession& request) {
   }
   session_ = std::get<std::shared_ptr<IngestSession>>(opened);
   waiting_ = true;
-  session_->open(shared_from_this(), request.secret());
+  session_->open(shared_from_this(), request);
+}
+
+void Conversation::check_live(const rigcal::v1::CheckLive& request) {
+  const std::string busy = refusal_.empty() && refusal_check_ ? refusal_check_() : "";
+  mode_ = ConversationMode::kIngest;
+  if (!refusal_.empty() || !busy.empty()) return send_live_check(refusal_ + busy);
+  if (context_.live_fits == nullptr) {
+    return send_live_check("this service gives no estimates during recordings");
+  }
+  waiting_ = true;
+  context_.live_fits->check(identity(), request, [weak = weak_from_this()](const auto& problem) {
+    if (const auto self = weak.lock()) self->send_live_check(problem);
+  });
+}
+
+void Conversation::send_live_check(const std::string& problem) {
+  ServiceReply reply;
+  reply.mutable_live_checked()->set_problem(proto::to_utf8(problem, kErrorTextSizeMax));
+  send(reply);
+  mode_ = ConversationMode::kEnded;
+  if (sink_ != nullptr) sink_->close_after_sending();
 }
 
 void Conversation::handle_stream_request(ServiceRequest& request) {
@@ -228,6 +250,7 @@ void Conversation::on_session_opened(std::uint64_t last_durable_batch, const std
   ServiceReply reply;
   reply.mutable_session_opened()->set_acknowledged_through(last_durable_batch);
   reply.mutable_session_opened()->set_secret(secret);
+  reply.mutable_session_opened()->set_live_problem(proto::to_utf8(session_->live_problem(), 1024));
   send(reply);
   if (sink_ != nullptr) sink_->resume_reading();
 }
@@ -237,6 +260,14 @@ void Conversation::on_batches_acknowledged(std::uint64_t last_durable_batch) {
   reply.mutable_acknowledge()->set_through(last_durable_batch);
   send(reply);
   if (sink_ != nullptr) sink_->resume_reading();
+}
+
+// A rig computer that reads slowly misses estimates.
+void Conversation::on_live_estimate(const rigcal::v1::LiveEstimate& estimate) {
+  ServiceReply reply;
+  *reply.mutable_live_estimate() = estimate;
+  std::string frame = frame_of(reply);
+  if (sink_ != nullptr && sink_->can_queue(frame.size())) sink_->send(std::move(frame));
 }
 
 void Conversation::on_session_closed(std::uint64_t last_durable_batch) {
@@ -302,7 +333,8 @@ void Conversation::serve(ServiceRequest& request) {
                                       deferred_answer<rigcal::v1::Deleted>());
     case ServiceRequest::kSubscribeSession: {
       const std::string& id = request.subscribe_session().session_id();
-      const auto outcome = sessions_.add_subscriber(id, shared_from_this());
+      const auto outcome =
+          sessions_.add_subscriber(id, shared_from_this(), request.subscribe_session().estimates());
       if (!std::holds_alternative<ServiceError>(outcome)) subscriptions_.insert("session:" + id);
       return send_reply(outcome);
     }
@@ -340,6 +372,7 @@ void Conversation::serve(ServiceRequest& request) {
     case ServiceRequest::kReadReport:
       return read_report(request.read_report());
     case ServiceRequest::kOpenSession:
+    case ServiceRequest::kCheckLive:
     case ServiceRequest::kSampleBatch:
     case ServiceRequest::kCloseSession:
     case ServiceRequest::kHello:

@@ -92,6 +92,7 @@ class Conversation final : public RigConnection,
 
   void on_session_opened(std::uint64_t last_durable_batch, const std::string& secret) override;
   void on_batches_acknowledged(std::uint64_t last_durable_batch) override;
+  void on_live_estimate(const rigcal::v1::LiveEstimate& estimate) override;
   void on_session_closed(std::uint64_t last_durable_batch) override;
   void on_session_refused(rigcal::v1::SessionRefused::Reason reason,
                           const std::string& text) override;
@@ -105,6 +106,8 @@ class Conversation final : public RigConnection,
 
   void greet(rigcal::v1::ServiceRequest& request);
   void open_session(const rigcal::v1::OpenSession& request);
+  void check_live(const rigcal::v1::CheckLive& request);
+  void send_live_check(const std::string& problem);
   void handle_stream_request(rigcal::v1::ServiceRequest& request);
   void append_batch(rigcal::v1::SampleBatch& batch);
   void serve(rigcal::v1::ServiceRequest& request);

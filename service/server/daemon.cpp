@@ -31,6 +31,7 @@
 #include "service/server/http_server.hpp"
 #include "service/server/jobs/cluster_job.hpp"
 #include "service/server/jobs/job_store.hpp"
+#include "service/server/jobs/live_fit_pool.hpp"
 #include "service/server/jobs/worker_pool.hpp"
 #include "service/server/listen.hpp"
 #include "service/server/listener.hpp"
@@ -112,6 +113,7 @@ class Daemon {
         tick_(io_),
         shutdown_limit_(io_),
         workers_(io_, program, config.limits.job_memory_bytes),
+        live_fits_(io_, context_, program),
         sessions_(
             context_, [this] { jobs_.start_ready_jobs(); },
             [this](const std::string& id) { return jobs_.find_job_using_session(id); }),
@@ -164,6 +166,7 @@ class Daemon {
     context_.version = version;
     context_.limits = config.limits;
     context_.operators = config.operators;
+    context_.live_fits = &live_fits_;
     context_.measure_disk_capacity = [this] { return disk_capacity(); };
     context_.main = [this](Task task) { asio::post(io_, std::move(task)); };
     for (std::size_t k = 0; k < kStorageThreads; ++k) {
@@ -303,6 +306,7 @@ class Daemon {
   std::unique_ptr<TaskThreads> reader_;
   std::unique_ptr<TaskThreads> maintenance_;
   WorkerPool workers_;
+  LiveFitPool live_fits_;
   SessionStore sessions_;
   JobStore jobs_;
   std::unique_ptr<Listener> listener_;
@@ -335,6 +339,7 @@ void take_limits(const rigcal::v1::DaemonLimits& message, DaemonConfig& config) 
   TAKE(write_timeout_s, config);
   TAKE(buffer_bytes, config.limits);
   TAKE(index_bytes, config.limits);
+  TAKE(live_fits, config.limits);
 }
 
 void take_share(const rigcal::v1::DaemonShare& message, IdentityLimits& out) {
@@ -348,6 +353,7 @@ void take_share(const rigcal::v1::DaemonShare& message, IdentityLimits& out) {
   TAKE(buffer_bytes, out);
   TAKE(index_bytes, out);
   TAKE(processor_s, out);
+  TAKE(live_fits, out);
 }
 
 void take_http_access(const rigcal::v1::HttpAccess& message, const proto::TextLocator& place,

@@ -346,6 +346,7 @@ void HttpConnection::send_live_update(const LiveFrame& frame) {
   if (closed_ || !is_sending_events()) return;
   const ServiceReply reply = parse_reply(*frame.bytes);
   if (reply.has_live_ended()) return end_events("end", "{}");
+  if (reply.has_live_estimate()) samples_.set_estimate(reply.live_estimate());
   samples_.add(reply.live_batch().batch());
   send_events();
 }

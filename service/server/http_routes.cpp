@@ -174,8 +174,11 @@ const std::vector<HttpRoute>& http_routes() {
       {"DELETE", "/api/sessions/{session_id}", HttpAnswer::kMessage, "Delete a session.",
        [](Request r, Id id) { r.mutable_delete_session()->set_session_id(id); }, "Deleted"},
       {"GET", "/api/sessions/{session_id}/live", HttpAnswer::kEvents,
-       "Samples of a running session, as least and greatest values of 10 ms each.",
-       [](Request r, Id id) { r.mutable_subscribe_session()->set_session_id(id); }},
+       "Samples of a running session, as least and greatest values of 10 ms each; estimates.",
+       [](Request r, Id id) {
+         r.mutable_subscribe_session()->set_session_id(id);
+         r.mutable_subscribe_session()->set_estimates(true);
+       }},
       {"GET", "/api/sessions/{session_id}/recording", HttpAnswer::kFile,
        "Recording of a stored session.",
        [](Request r, Id id) { r.mutable_read_recording()->set_session_id(id); }, kRecordingType},

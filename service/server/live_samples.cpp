@@ -54,6 +54,10 @@ void LiveSamples::add(const rigcal::v1::SampleBatch& batch) {
   if (batch.loop_stats_size() > 0) add_event("loop", *batch.loop_stats().rbegin());
 }
 
+void LiveSamples::set_estimate(const rigcal::v1::LiveEstimate& estimate) {
+  estimate_ = make_server_sent_event("estimate", to_json(estimate));
+}
+
 void LiveSamples::add_event(const char* kind, const google::protobuf::Message& message) {
   events_.push_back(make_server_sent_event(kind, to_json(message)));
   if (events_.size() > kEventsMax) events_.pop_front();
@@ -102,8 +106,10 @@ std::string LiveSamples::take_events() {
                     latest_.fault_flags(), latest_.error_count(), samples_, missing_, dropped_));
   }
   for (const std::string& event : events_) text += event;
+  text += estimate_;
   intervals_.clear();
   events_.clear();
+  estimate_.clear();
   return text;
 }
 

@@ -20,14 +20,16 @@ class LiveSamples {
   static constexpr std::size_t kEventsMax = 64;
 
   void add(const rigcal::v1::SampleBatch& batch);
+  /// Adds the latest estimates, which replace those that the viewer has not received.
+  void set_estimate(const rigcal::v1::LiveEstimate& estimate);
   /// Counts samples that the service has dropped before this display.
   void add_dropped(std::uint64_t sample_count) { dropped_ += sample_count; }
 
-  bool is_empty() const { return intervals_.empty() && events_.empty(); }
+  bool is_empty() const { return intervals_.empty() && events_.empty() && estimate_.empty(); }
 
   /// Returns the collected data as server-sent events, and removes them. Events "samples" contain
-  /// the intervals and the latest sample, events "loop" the timing of the control loop, and events
-  /// "event" the events of the run.
+  /// the intervals and the latest sample, events "loop" the timing of the control loop, events
+  /// "event" the events of the run, and events "estimate" estimates of the parameters.
   std::string take_events();
 
  private:
@@ -41,6 +43,7 @@ class LiveSamples {
 
   std::deque<Interval> intervals_;
   std::deque<std::string> events_;
+  std::string estimate_;
   rigcal::v1::Sample latest_;
   std::uint64_t samples_ = 0;  // since the display began
   std::uint64_t missing_ = 0;  // samples that the rig computer lists as missing

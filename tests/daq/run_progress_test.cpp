@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <numbers>
 #include <sstream>
@@ -114,17 +115,48 @@ TEST(HoldPrompt, RoundsAccordingToItsTolerance) {
   }
 }
 
-// On a terminal the reading is updated in place; elsewhere only whole lines are written.
-TEST(HoldPrompt, IsRenewedOnATerminalOnly) {
+// The view shows progress, then each joint and motor in its limits, then the targets of --until.
+TEST(RunView, ShowsJointsAndMotorsInTheirLimits) {
   Holding holding(upright());
   holding.show(-0.0001);
-  for (const bool terminal : {true, false}) {
+  std::ostringstream out;
+  RunProgress progress(out, true, {10.0, furuta_limits(), {"V"}});
+  const UntilRule rule({{"B.J_yy", 0.1, "%"}});
+  const std::vector<std::string> view = progress.make_view(holding.rig().supervisor(), rule);
+  ASSERT_EQ(view.size(), 5U);
+  EXPECT_NE(view[0].find("joint \"pendulum\" now 0°"), std::string::npos) << view[0];
+  EXPECT_TRUE(view[1].starts_with("  joint arm ")) << view[1];
+  EXPECT_NE(view[1].find("no reading"), std::string::npos) << "only the pendulum has a reading";
+  EXPECT_TRUE(view[2].starts_with("  joint pendulum ")) << view[2];
+  EXPECT_TRUE(view[2].ends_with("-0.000 rad")) << view[2];
+  EXPECT_TRUE(view[3].starts_with("  motor arm ")) << view[3];
+  EXPECT_TRUE(view[3].ends_with("0.000 V")) << view[3];
+  EXPECT_EQ(view[4], "  B.J_yy: no estimate yet (target 0.1 %)");
+}
+
+TEST(RunView, MarksTheValueInItsRange) {
+  EXPECT_EQ(format_range_bar(0.0, -1.0, 1.0, 5), "|--o--|");
+  EXPECT_EQ(format_range_bar(-1.0, -1.0, 1.0, 5), "|o----|");
+  EXPECT_EQ(format_range_bar(1.0, -1.0, 1.0, 5), "|----o|");
+  EXPECT_EQ(format_range_bar(1.1, -1.0, 1.0, 5), "|---->|");
+  EXPECT_EQ(format_range_bar(-1.1, -1.0, 1.0, 5), "|<----|");
+  EXPECT_EQ(format_range_bar(NAN, -1.0, 1.0, 5), "|-----|");
+  EXPECT_EQ(format_range_bar(0.0, 0.0, 0.0, 5), "|-----|");
+}
+
+// In a pipe, the view would be noise: lines only, and without targets none.
+TEST(RunView, IsForTerminalsOnly) {
+  Holding holding(upright());
+  holding.show(-0.0001);
+  for (const bool has_target : {false, true}) {
     std::ostringstream out;
-    RunProgress progress(out, terminal, 10.0);
-    progress.show(holding.rig().supervisor());
-    EXPECT_EQ(out.str().find("joint \"pendulum\" now 0°") != std::string::npos, terminal)
-        << out.str();
-    EXPECT_EQ(out.str().empty(), !terminal);
+    RunProgress progress(out, false, {10.0, furuta_limits(), {"V"}});
+    const UntilRule rule(has_target ? std::vector<proto::LiveTarget>{{"B.J_yy", 0.1, "%"}}
+                                    : std::vector<proto::LiveTarget>{});
+    progress.show(holding.rig().supervisor(), rule);
+    progress.show(holding.rig().supervisor(), rule);
+    progress.finish();
+    EXPECT_EQ(out.str(), has_target ? "0.0 s: B.J_yy: no estimate yet (target 0.1 %)\n" : "");
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 
 #include "proto/framing/frame.hpp"
 #include "service/server/jobs/cluster_job.hpp"
+#include "service/server/jobs/spawn_worker.hpp"
 
 namespace service {
 namespace {
@@ -225,25 +225,13 @@ void WorkerPool::start(const std::string& job_id, const std::string& folder,
                                     std::to_string(duration_s_max)};
   if (!cluster_.empty()) words.push_back(cluster_);
   words.insert(words.end(), recording_paths.begin(), recording_paths.end());
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-
-  // The worker inherits the log and the pipe, but no socket: it must not keep clients connected.
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, ends[1], kProgressDescriptor);
-  ::posix_spawn_file_actions_addclosefrom_np(&actions, kProgressDescriptor + 1);
-  pid_t pid = 0;
-  const int failed =
-      ::posix_spawn(&pid, program_.c_str(), &actions, nullptr, arguments.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
+  const auto pid = spawn_worker(std::move(words), {{ends[1], kProgressDescriptor}});
   ::close(ends[1]);
-  if (failed != 0) {
+  if (!pid.ok()) {
     ::close(ends[0]);
-    return on_ended({false, program_ + ": cannot start a worker: " + std::strerror(failed)});
+    return on_ended({false, pid.error().detail});
   }
-  auto worker = std::make_shared<WorkerProcess>(io_, pid, ends[0], std::move(on_progress),
+  auto worker = std::make_shared<WorkerProcess>(io_, pid.value(), ends[0], std::move(on_progress),
                                                 std::move(on_ended));
   worker->on_complete = [this] { reap(); };
   workers_[job_id] = worker;

@@ -75,6 +75,7 @@ function watch(id) {
   live.source.addEventListener("samples", event => addSamples(JSON.parse(event.data)));
   live.source.addEventListener("loop", event => showLoop(JSON.parse(event.data)));
   live.source.addEventListener("event", event => addEvent(JSON.parse(event.data)));
+  live.source.addEventListener("estimate", event => showEstimate(JSON.parse(event.data)));
   live.source.addEventListener("end", () => {
     live.source.close();
     live.source = null;
@@ -108,15 +109,19 @@ function begin(session) {
   fillLegend("angle-legend", names);
   fillLegend("command-legend", motors);
   element("events").replaceChildren(make("li", "none", { class: "quiet" }));
+  live.ranges = new Map();
+  setText("estimates-state", "none");
+  element("estimates").hidden = true;
   loadMechanism();
 }
 
+const kSvg = "http://www.w3.org/2000/svg";
+
 function fillLegend(id, names) {
-  const space = "http://www.w3.org/2000/svg";
   element(id).replaceChildren(...names.map((name, k) => {
-    const picture = document.createElementNS(space, "svg");
+    const picture = document.createElementNS(kSvg, "svg");
     picture.setAttribute("aria-hidden", "true");
-    const line = document.createElementNS(space, "line");
+    const line = document.createElementNS(kSvg, "line");
     const shape = { x1: 0, x2: 26, y1: 5, y2: 5, "stroke-width": 2.5,
                     "stroke-dasharray": kSeriesDashes[k % 6].join(" ") || "none" };
     for (const key in shape) line.setAttribute(key, shape[key]);
@@ -178,6 +183,52 @@ function addEvent(event) {
   list.append(item);
   while (list.children.length > kEventsShown) list.firstChild.remove();
   list.scrollTop = list.scrollHeight;
+}
+
+// Returns a picture of an interval in the range of all intervals of this parameter so far, so that
+// it shrinks as the estimate becomes more precise.
+function intervalPicture(name, value, half) {
+  const range = live.ranges.get(name) ?? { low: value - half, high: value + half };
+  range.low = Math.min(range.low, value - half);
+  range.high = Math.max(range.high, value + half);
+  live.ranges.set(name, range);
+  const at = x => 4 + 192 * (range.high > range.low ? (x - range.low) / (range.high - range.low) : 0.5);
+  const picture = document.createElementNS(kSvg, "svg");
+  picture.setAttribute("viewBox", "0 0 200 12");
+  picture.setAttribute("class", "interval");
+  picture.setAttribute("aria-hidden", "true");
+  const add = (kind, shape) => {
+    const part = document.createElementNS(kSvg, kind);
+    for (const key in shape) part.setAttribute(key, shape[key]);
+    picture.append(part);
+  };
+  add("line", { x1: at(value - half), x2: at(value + half), y1: 6, y2: 6 });
+  add("circle", { cx: at(value), cy: 6, r: 3.5 });
+  return picture;
+}
+
+// Shows the estimates of the parameters from the recording so far.
+function showEstimate(estimate) {
+  if (!live.ranges) return;
+  setText("estimates-state", estimate.problem ? estimate.problem
+          : "After " + estimate.durationS.toFixed(1) + " s of motion. " +
+            (estimate.isModelAccepted ? "The model fits." : "The model has not been accepted."));
+  if (!estimate.parameters.length) return;
+  element("estimates").hidden = false;
+  element("estimate-rows").replaceChildren(...estimate.parameters.map(parameter => {
+    const half = Number(parameter.halfWidth);  // "Infinity" if not determined
+    const known = Number.isFinite(half);
+    const relative = 100 * half / Math.abs(parameter.value);
+    const row = make("tr");
+    row.append(make("th", parameter.name, { scope: "row" }),
+               cell("Estimate", known ? parameter.value.toPrecision(5) + " " + parameter.unit : "–",
+                    { class: "number" }),
+               cell("± (95 %)", known ? half.toPrecision(2) : "not determined", { class: "number" }),
+               cell("Relative", Number.isFinite(relative) ? relative.toPrecision(2) + " %" : "–",
+                    { class: "number" }),
+               cell("Interval", known ? intervalPicture(parameter.name, parameter.value, half) : ""));
+    return row;
+  }));
 }
 
 // Draws one frame. Between two messages, time goes on as on the clock of the browser.

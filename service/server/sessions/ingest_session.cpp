@@ -163,6 +163,7 @@ void IngestSession::unload_if_disconnected() {
     return;
   }
   phase_ = SessionPhase::kUnloaded;
+  live_fit_.reset();
   storage_([log = log_] { log->reset(); });
 }
 
@@ -193,7 +194,9 @@ bool IngestSession::accepts_secret(const std::string& secret) const {
   return secret_.empty() || proto::are_secrets_equal(secret, secret_);
 }
 
-void IngestSession::open(const std::shared_ptr<RigConnection>& owner, const std::string& secret) {
+void IngestSession::open(const std::shared_ptr<RigConnection>& owner,
+                         const rigcal::v1::OpenSession& request) {
+  const std::string& secret = request.secret();
   if (secret_.empty() && !secret.empty() && is_open()) {
     secret_ = secret;
     storage_([folder = folder_, info = info_, secret] {
@@ -209,6 +212,8 @@ void IngestSession::open(const std::shared_ptr<RigConnection>& owner, const std:
   sent_batch_ = false;
   last_used_at_ = Clock::now();
   open_asked_ = true;
+  rig_wants_estimates_ = request.has_live();
+  if (rig_wants_estimates_ && is_open()) start_live_fit(request);
   if (phase_ != SessionPhase::kClosing) close_asked_ = false;  // to be requested again
   if (phase_ == SessionPhase::kUnloaded) return load();
   send_opening_reply();
@@ -355,12 +360,55 @@ void IngestSession::count_durable_batches(const CommitOutcome& outcome, const Ba
 }
 
 void IngestSession::publish_live_update(const std::string& batch) {
-  std::erase_if(subscribers_, [](const auto& subscriber) { return subscriber.expired(); });
+  if (live_fit_) live_fit_->add(batch);
+  std::erase_if(subscribers_, [](const Subscription& each) { return each.subscriber.expired(); });
   if (subscribers_.empty()) return;
   const LiveFrame frame = make_live_frame(info_.session_id(), batch);
   if (!frame.bytes) return;
-  for (const auto& subscriber : subscribers_) {
-    if (const auto here = subscriber.lock()) here->on_live_update(frame);
+  for (const Subscription& each : subscribers_) {
+    if (const auto here = each.subscriber.lock()) here->on_live_update(frame);
+  }
+}
+
+// A session keeps its live fit if the rig computer reconnects. A new live fit would lack the
+// batches so far.
+void IngestSession::start_live_fit(const rigcal::v1::OpenSession& request) {
+  if (live_fit_) return;
+  if (context_.live_fits == nullptr) {
+    live_problem_ = "this service gives no estimates during recordings";
+    return;
+  }
+  if (!is_new_ && !(phase_ == SessionPhase::kOpen && durable_ == 0)) {
+    live_problem_ =
+        "the service has no estimates of a session that began before the service started, or that "
+        "was interrupted for long";
+    return;
+  }
+  auto started = context_.live_fits->start(
+      info_.owner(), request, [weak = weak_from_this()](const rigcal::v1::LiveEstimate& estimate) {
+        if (const auto self = weak.lock()) self->publish_estimate(estimate);
+      });
+  live_problem_.clear();
+  if (auto* const problem = std::get_if<std::string>(&started)) {
+    live_problem_ = std::move(*problem);
+  } else {
+    live_fit_ = std::move(std::get<std::unique_ptr<LiveFitRun>>(started));
+  }
+}
+
+void IngestSession::publish_estimate(rigcal::v1::LiveEstimate estimate) {
+  estimate.set_session_id(info_.session_id());
+  if (const auto owner = owner_.lock(); owner && rig_wants_estimates_) {
+    owner->on_live_estimate(estimate);
+  }
+  rigcal::v1::ServiceReply reply;
+  *reply.mutable_live_estimate() = std::move(estimate);
+  auto bytes = std::make_shared<std::string>();
+  if (!proto::append_frame(reply, proto::service_reply_limits(), *bytes).ok()) return;
+  const LiveFrame frame = {std::move(bytes), 0};
+  for (const Subscription& each : subscribers_) {
+    const auto here = each.subscriber.lock();
+    if (here && each.estimates) here->on_live_update(frame);
   }
 }
 
@@ -399,11 +447,13 @@ void IngestSession::disconnect_rig(const RigConnection& owner) {
   last_used_at_ = Clock::now();
 }
 
-void IngestSession::add_subscriber(const std::shared_ptr<LiveSubscriber>& subscriber) {
+void IngestSession::add_subscriber(const std::shared_ptr<LiveSubscriber>& subscriber,
+                                   bool estimates) {
   if (!is_open()) return subscriber->on_live_updates_ended(info_.session_id());
-  const bool there = std::any_of(subscribers_.begin(), subscribers_.end(),
-                                 [&](const auto& other) { return other.lock() == subscriber; });
-  if (!there) subscribers_.push_back(subscriber);
+  const auto there = std::ranges::find_if(subscribers_, [&](const Subscription& other) {
+    return other.subscriber.lock() == subscriber;
+  });
+  if (there == subscribers_.end()) subscribers_.push_back({subscriber, estimates});
 }
 
 void IngestSession::refuse_connection(SessionRefused::Reason reason, const std::string& text) {

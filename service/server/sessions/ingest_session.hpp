@@ -9,6 +9,7 @@
 
 #include "proto/recording/recording_types.hpp"
 #include "proto/service.pb.h"
+#include "service/server/sessions/live_fits.hpp"
 #include "service/server/sessions/service_context.hpp"
 #include "service/server/storage/session_log.hpp"
 
@@ -25,6 +26,8 @@ class RigConnection {
   /// new session.
   virtual void on_session_opened(std::uint64_t last_durable_batch, const std::string& secret) = 0;
   virtual void on_batches_acknowledged(std::uint64_t last_durable_batch) = 0;
+  /// Called with new estimates of the rig's parameters. May drop them.
+  virtual void on_live_estimate(const rigcal::v1::LiveEstimate& estimate) = 0;
   virtual void on_session_closed(std::uint64_t last_durable_batch) = 0;
   virtual void on_session_refused(rigcal::v1::SessionRefused::Reason reason,
                                   const std::string& text) = 0;
@@ -72,8 +75,12 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
 
   /// Opens the session for a rig computer, also after a reconnect. An earlier connection of the
   /// session is closed.
-  /// @param secret  sent by the rig computer; stored if the session has none
-  void open(const std::shared_ptr<RigConnection>& owner, const std::string& secret);
+  /// @param request  its secret is stored if the session has none. If it requests estimates of the
+  ///                 rig's parameters, they start with the session and end with it
+  void open(const std::shared_ptr<RigConnection>& owner, const rigcal::v1::OpenSession& request);
+  /// Returns the reason why there are no estimates although the rig computer requested them, for
+  /// people; empty if there are.
+  const std::string& live_problem() const { return live_problem_; }
   /// Requests that the next reply to an opening of this session contain the secret that the service
   /// created.
   void send_secret_at_next_opening() { send_secret_ = true; }
@@ -89,7 +96,8 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   /// @return reason if it cannot be closed
   std::optional<std::string> end();
 
-  void add_subscriber(const std::shared_ptr<LiveSubscriber>& subscriber);
+  /// @param estimates  whether to send estimates of the rig's parameters, too
+  void add_subscriber(const std::shared_ptr<LiveSubscriber>& subscriber, bool estimates);
 
   /// Tries again to store the recording if storing failed and the waiting time has passed.
   void retry();
@@ -150,6 +158,8 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   void on_group_committed(const CommitOutcome& outcome, const BatchGroup& group);
   void count_durable_batches(const CommitOutcome& outcome, const BatchGroup& group);
   void publish_live_update(const std::string& batch);
+  void start_live_fit(const rigcal::v1::OpenSession& request);
+  void publish_estimate(rigcal::v1::LiveEstimate estimate);
   void continue_closing();
   void begin_closing();
   void on_closing_saved(const proto::Status& saved, const rigcal::v1::SessionInfo& info);
@@ -191,7 +201,15 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   int store_tries_ = 0;  // failures other than a full disk
   std::chrono::duration<double> store_delay_;
   Clock::time_point store_at_{};
-  std::vector<std::weak_ptr<LiveSubscriber>> subscribers_;
+  struct Subscription {
+    std::weak_ptr<LiveSubscriber> subscriber;
+    bool estimates = false;
+  };
+  std::vector<Subscription> subscribers_;
+
+  std::unique_ptr<LiveFitRun> live_fit_;  // null: no estimates
+  std::string live_problem_;
+  bool rig_wants_estimates_ = false;
 };
 
 }  // namespace service

@@ -19,6 +19,8 @@
 
 namespace service {
 
+class LiveFits;
+
 /// Maximum number of sessions or jobs in a list reply.
 inline constexpr int kListCountMax = 1000;
 
@@ -84,6 +86,7 @@ struct IdentityLimits {
   std::uint32_t queued_jobs = 0;
   std::uint32_t jobs = 0;
   std::uint32_t running_jobs = 0;
+  std::uint32_t live_fits = 0;
   std::uint64_t buffer_bytes = 0;
   std::uint64_t index_bytes = 0;
   double processor_s = 0.0;  ///< of jobs in the last hour [s]; 0: as much as `running_jobs` can use
@@ -101,6 +104,7 @@ struct ServiceLimits {
   double job_duration_s = 3600.0;
   std::uint64_t job_memory_bytes = std::uint64_t{4} << 30;
   std::uint32_t workers = 1;
+  std::uint32_t live_fits = 2;
   double unload_after_s = 60.0;
   std::uint64_t buffer_bytes = std::uint64_t{256} << 20;
   std::uint64_t index_bytes = std::uint64_t{64} << 20;
@@ -121,6 +125,7 @@ struct ServiceLimits {
             .queued_jobs = figure(share.queued_jobs, queued_jobs),
             .jobs = figure(share.jobs, jobs),
             .running_jobs = running_jobs,
+            .live_fits = figure(share.live_fits, live_fits),
             .buffer_bytes = figure(share.buffer_bytes, buffer_bytes),
             .index_bytes = figure(share.index_bytes, index_bytes),
             .processor_s = share.processor_s > 0.0 ? share.processor_s
@@ -155,6 +160,7 @@ struct ServiceContext {
   Poster main;                       ///< runs tasks on the main thread
   std::vector<OwnedPoster> storage;  ///< run tasks on the storage threads
   OwnedPoster reader;                ///< runs tasks that read files for clients
+  LiveFits* live_fits = nullptr;     ///< null: no estimates during sessions
   OwnedPoster maintenance;  ///< runs low-priority tasks: writes recordings, deletes folders
 
   /// Returns a function that runs tasks on the storage thread of a session, on behalf of its owner.

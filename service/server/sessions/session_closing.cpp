@@ -37,6 +37,7 @@ void IngestSession::continue_closing() {
 
 void IngestSession::begin_closing() {
   phase_ = SessionPhase::kClosing;
+  live_fit_.reset();
   SessionInfo info = info_;
   info.set_state(rigcal::v1::SESSION_CLOSED);
   info.set_interrupted(interrupted_);
@@ -125,8 +126,8 @@ void IngestSession::on_store_failed(const Error& error, const SessionInfo& info)
 void IngestSession::set_final_state(const SessionInfo& info) {
   phase_ = SessionPhase::kStored;
   info_ = info;
-  for (const auto& subscriber : std::exchange(subscribers_, {})) {
-    if (const auto here = subscriber.lock()) here->on_live_updates_ended(info.session_id());
+  for (const Subscription& each : std::exchange(subscribers_, {})) {
+    if (const auto here = each.subscriber.lock()) here->on_live_updates_ended(info.session_id());
   }
   changed_(true);
 }

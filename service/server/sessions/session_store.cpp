@@ -347,7 +347,7 @@ ReplyOrError<SessionInfo> SessionStore::end(const std::string& id, const Identit
 }
 
 ReplyOrError<SessionInfo> SessionStore::add_subscriber(
-    const std::string& id, const std::shared_ptr<LiveSubscriber>& subscriber) {
+    const std::string& id, const std::shared_ptr<LiveSubscriber>& subscriber, bool estimates) {
   const SessionEntry* entry = find(id);
   if (entry == nullptr) return make_unknown_session_error(id);
   if (!entry->ingest || !entry->ingest->is_open()) {
@@ -355,7 +355,7 @@ ReplyOrError<SessionInfo> SessionStore::add_subscriber(
         ServiceError::NOT_READY,
         "session \"" + id + "\" is not being recorded; read its recording instead");
   }
-  entry->ingest->add_subscriber(subscriber);
+  entry->ingest->add_subscriber(subscriber, estimates);
   return entry->info();
 }
 

@@ -37,7 +37,7 @@ class SessionStore {
   ReplyOrError<rigcal::v1::SessionInfo> find_session_info(const std::string& id) const;
   ReplyOrError<rigcal::v1::SessionInfo> end(const std::string& id, const Identity& who);
   ReplyOrError<rigcal::v1::SessionInfo> add_subscriber(
-      const std::string& id, const std::shared_ptr<LiveSubscriber>& subscriber);
+      const std::string& id, const std::shared_ptr<LiveSubscriber>& subscriber, bool estimates);
   using Removed = std::function<void(const ReplyOrError<rigcal::v1::Deleted>&)>;
   void delete_session(const std::string& id, const Identity& who, const Removed& removed);
 

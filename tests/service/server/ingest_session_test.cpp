@@ -27,6 +27,9 @@ class Rig final : public RigConnection {
     secret = given;
   }
   void on_batches_acknowledged(std::uint64_t through) override { acknowledged = through; }
+  void on_live_estimate(const rigcal::v1::LiveEstimate& estimate) override {
+    estimates.push_back(estimate);
+  }
   void on_session_closed(std::uint64_t) override { closed = true; }
   void on_session_refused(SessionRefused::Reason why, const std::string& sentence) override {
     reason = why;
@@ -35,6 +38,7 @@ class Rig final : public RigConnection {
   void on_connection_superseded() override { superseded = true; }
 
   std::vector<std::uint64_t> opened;
+  std::vector<rigcal::v1::LiveEstimate> estimates;
   std::string secret;
   std::uint64_t acknowledged = 0;
   bool closed = false;
@@ -73,7 +77,7 @@ class IngestSessions : public ::testing::Test {
     auto rig = std::make_shared<Rig>();
     session_ = find(id, secret_of(id));
     if (!session_) return nullptr;
-    session_->open(rig, secret_of(id));
+    session_->open(rig, open_request(id).open_session());
     return rig;
   }
 
@@ -282,13 +286,15 @@ TEST_F(IngestSessions, AreOpenedAgainOnlyWithTheirSecret) {
 TEST_F(IngestSessions, GiveASecretToARigThatBringsNone) {
   const auto rig = std::make_shared<Rig>();
   session_ = find("run", "");
-  session_->open(rig, "");
+  session_->open(rig, rigcal::v1::OpenSession());
   service_.run_all();
   ASSERT_EQ(rig->secret.size(), 32u);
   EXPECT_EQ(find("run", ""), nullptr);
   const auto again = std::make_shared<Rig>();
   ASSERT_NE(find("run", rig->secret), nullptr);
-  session_->open(again, rig->secret);
+  rigcal::v1::OpenSession reopened;
+  reopened.set_secret(rig->secret);
+  session_->open(again, reopened);
   service_.run_all();
   EXPECT_EQ(again->secret, "");
   EXPECT_EQ(find("short", "secret"), nullptr);

@@ -1,0 +1,155 @@
+#include "service/calibration/live_fit.hpp"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "proto/recording/convert.hpp"
+#include "proto/text/input_error.hpp"
+#include "proto/text/spelling_suggestions.hpp"
+#include "service/calibration/pipeline.hpp"
+#include "service/recordings/formats/recording_formats.hpp"
+
+namespace service {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr const char* kRecordingName = "the recording so far";
+/// Growth of the recording until the next complete calibration. All complete calibrations together
+/// then take at most three times as long as the last one.
+constexpr double kCompleteGrowth = 1.5;
+
+/// Appends messages as structs; omits those that violate the schema.
+template <typename Messages, typename Plain>
+void append(const Messages& messages, std::vector<Plain>& items) {
+  for (const auto& message : messages) {
+    if (auto item = proto::from_message(message)) items.push_back(std::move(*item));
+  }
+}
+
+double motion_duration(const estimator::Recording& recording) {
+  double duration = 0.0;
+  for (const estimator::Segment& segment : recording.segments) duration += segment.duration();
+  return duration;
+}
+
+std::string describe_target_problem(const rigcal::v1::LiveTarget& target,
+                                    const estimator::Mechanism& mechanism) {
+  std::vector<std::string> names;
+  for (const estimator::Parameter& parameter : mechanism.parameters) {
+    if (parameter.free) names.push_back(parameter.name);
+  }
+  const int index = mechanism.find_parameter(target.parameter());
+  if (index < 0) {
+    return "there is no parameter \"" + target.parameter() + "\" in the rig file" +
+           proto::suggest_spelling(target.parameter(), names) +
+           " (rigcal info RIG lists all parameters)";
+  }
+  const estimator::Parameter& parameter = mechanism.at(index);
+  if (!parameter.free) {
+    return "the parameter \"" + parameter.name +
+           "\" is not estimated; write free: true in the rig file";
+  }
+  if (target.unit() != "%" && target.unit() != parameter.unit) {
+    return "the unit of \"" + parameter.name + "\" is " +
+           (parameter.unit.empty() ? "1" : parameter.unit) + ", not \"" + target.unit() +
+           "\"; give the precision in that unit or in %";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string find_live_problem(const rigcal::v1::CheckLive& request) {
+  try {
+    const Rig rig = parse_rig(request.live().rig_name(), request.live().rig_text());
+    for (const rigcal::v1::LiveTarget& target : request.targets()) {
+      const std::string problem = describe_target_problem(target, rig.mechanism);
+      if (!problem.empty()) return problem;
+    }
+  } catch (const std::exception& error) {  // also of a mechanism that cannot be assembled
+    return error.what();
+  }
+  return "";
+}
+
+LiveFit::LiveFit(const rigcal::v1::LiveRequest& request, proto::RecordingHeader names)
+    : rig_(parse_rig(request.rig_name(), request.rig_text())),
+      rig_text_(request.rig_text()),
+      estimated_through_s_(-kInf) {
+  recording_.header = std::move(names);
+}
+
+void LiveFit::add(const rigcal::v1::SampleBatch& batch) {
+  if (has_ended()) return;
+  append(batch.samples(), recording_.samples);
+  append(batch.inertial(), recording_.inertial);
+  append(batch.gaps(), recording_.gaps);
+  append(batch.events(), recording_.events);
+  append(batch.clock_fits(), recording_.clock_fits);
+}
+
+bool LiveFit::is_due() const {
+  return !recording_.samples.empty() && !has_ended() &&
+         recording_.samples.back().timestamp_s - estimated_through_s_ >= kPeriod_s;
+}
+
+estimator::ContinuedCalibration LiveFit::calibrate_completely(const estimator::Recording& recording,
+                                                              const std::atomic<bool>* stop) {
+  CalibrationInput input;
+  input.rig_name = rig_.path;
+  input.rig = rig_;
+  if (last_) copy_parameter_values(last_->calibration.mechanism, input.rig.mechanism);
+  input.recordings = {recording};
+  input.context.recordings.emplace_back().summary.file = kRecordingName;
+  estimator::CalibrationMonitor monitor;
+  monitor.stop = stop;
+  estimator::ContinuedCalibration complete{run_calibration(input, monitor)};
+  complete_s_ = motion_duration(recording);
+  is_model_accepted_ = complete.calibration.converged() &&
+                       complete.calibration.verdict.kind == estimator::VerdictKind::kAccepted;
+  return complete;
+}
+
+rigcal::v1::LiveEstimate LiveFit::estimate(const std::atomic<bool>* stop) {
+  rigcal::v1::LiveEstimate estimate;
+  if (recording_.samples.empty()) return estimate;
+  estimated_through_s_ = recording_.samples.back().timestamp_s;
+  estimate.set_through_s(estimated_through_s_);
+  const double release_s = proto::find_release_time(recording_.events);
+  if (release_s == kInf) {
+    estimate.set_problem("the rig has not been released yet");
+    return estimate;
+  }
+  try {
+    const estimator::Recording recording =
+        import_daq_samples(kRecordingName, recording_, release_s, rig_).recording;
+    const double duration_s = motion_duration(recording);
+    estimate.set_duration_s(duration_s);
+    if (duration_s < kFirst_s) {
+      estimate.set_problem("too little motion is recorded yet");
+      return estimate;
+    }
+    std::optional<estimator::ContinuedCalibration> next;
+    estimator::CalibrationMonitor monitor;
+    monitor.stop = stop;
+    if (last_ && duration_s < kCompleteGrowth * complete_s_) {
+      next = continue_calibration(rig_.mechanism, *last_, {recording}, {}, monitor);
+    }
+    last_ = next ? std::move(next) : calibrate_completely(recording, stop);
+    estimate.set_is_model_accepted(is_model_accepted_);
+    for (const estimator::ParameterEstimate& parameter : last_->calibration.parameters) {
+      rigcal::v1::LiveParameter& item = *estimate.add_parameters();
+      item.set_name(parameter.name);
+      item.set_unit(parameter.unit);
+      item.set_value(parameter.value);
+      item.set_half_width(parameter.half_interval);
+    }
+  } catch (const std::exception& error) {  // too little motion, no convergence
+    last_.reset();
+    estimate.set_problem(error.what());
+  }
+  return estimate;
+}
+
+}  // namespace service
