@@ -26,7 +26,7 @@ constexpr MessageRow kVerdictRows[] = {
      "the model leaves {share} unexplained (encoder {encoder:?})"},
     {kPredictionsMatchNoise, "predictions-match-noise",
      "torques are predicted to {percent:2} %, "
-     "and torques and motions to {ratio:2} times the errors that noise explains"
+     "and no prediction error is above {ratio:2} times the size that noise explains"
      "[; the segments agree (Cochran's Q = {statistic}, {degrees} degrees of freedom)]"},
     {kUnexplainedTorque, "unexplained-torque",
      "the model leaves {percent:2} % of a torque unexplained (joint {joint:?})"},
