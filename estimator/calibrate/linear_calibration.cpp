@@ -55,8 +55,8 @@ Calibration calibrate_linear(const Mechanism& mechanism, const std::vector<Recor
   copy_parameter_values(regression->problem->mechanism(), result.mechanism);
   shift_states(given, result.mechanism, input);
   result.first_stage = EstimationStage::kRegression;
-  result.termination = is_stop_requested(monitor) ? Termination::kCancelled
-                                                  : regression->summary.termination;
+  result.termination =
+      is_stop_requested(monitor) ? Termination::kCancelled : regression->summary.termination;
   result.iterations = regression->summary.iterations;
   result.history = regression->summary.history;
   result.cost = regression->summary.cost;
@@ -78,8 +78,7 @@ Calibration calibrate_linear(const Mechanism& mechanism, const std::vector<Recor
   table.fill(uncertainty, estimate_without_priors(result.mechanism, information, variances),
              result);
   result.combinations = find_precise_combinations(result.parameters, uncertainty);
-  result.base =
-      estimate_base_parameters(result.mechanism, table.free_parameters(), uncertainty);
+  result.base = estimate_base_parameters(result.mechanism, table.free_parameters(), uncertainty);
   result.principal =
       compute_principal_inertias(result.mechanism, table.free_parameters(), uncertainty, {});
   return result;

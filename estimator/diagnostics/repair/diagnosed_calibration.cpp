@@ -309,10 +309,31 @@ void replace_contradictions_by_cause(Calibration& calibration) {
   }
 }
 
+/// Returns whether recorded controls have noise and a linear regression explains all torques. The
+/// rig description is then consistent with the recordings, and simulations, which noisy controls do
+/// not determine, cannot show an error of it.
+bool do_torques_confirm_description(const Mechanism& mechanism,
+                                    const std::vector<Recording>& recordings,
+                                    CalibrationOptions options) {
+  if (std::ranges::none_of(mechanism.joints,
+                           [](const Joint& joint) { return joint.motor.control_noise > 0.0; })) {
+    return false;
+  }
+  options.linear = true;
+  try {
+    const Calibration linear = calibrate(mechanism, recordings, options, {});
+    return std::ssize(linear.torque_predictions) == mechanism.joint_count() &&
+           linear.verdict.kind < VerdictKind::kApproximate;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
 void examine_and_repair_description(const CalibrationOptions& options,
                                     const CalibrationMonitor& monitor, DiagnosedInput& input) {
   const std::vector<Recording> usable = without_dead_channels(input);
   if (is_stop_requested(monitor) || usable.empty()) return;
+  if (do_torques_confirm_description(input.mechanism, usable, options)) return;
   DescriptionExamination description = examine_description(input.mechanism, usable, monitor);
   if (options.repair) {
     for (const InitialEncoderOffset& start : description.starts) {

@@ -27,7 +27,7 @@ double time_for(double way, double x, double rate) {
 constexpr int kEventsMax = 24;
 constexpr int kLocateRounds = 60;
 constexpr double kProbeReach = 1e-2;  // of the bracket, in the first round
-constexpr double kProbeReachMin = 1e-4;
+constexpr double kProbeReachMin = 1e-8;
 constexpr int kHalvings = 10;               // by a factor of 16 each
 constexpr double kLocateTolerance = 1e-14;  // [s]
 
@@ -338,7 +338,8 @@ SegmentIntegrator::Margins SegmentIntegrator::contact_margins(int joint, const J
 
 /// Finds the time within the segment at which the margin of a joint vanishes. `left` is its
 /// negative value at the later time `time`. Regula falsi uses four probes per round around the root
-/// of the secant, closer in later rounds as the secant becomes more accurate.
+/// of the secant. Probes become closer while they enclose the root, since the error of the secant
+/// decreases with the square of the bracket.
 double SegmentIntegrator::locate_contact_change(int joint, const JointStop* stop, double time,
                                                 double left) {
   load_narrow_integrator(begin_);
@@ -357,7 +358,8 @@ double SegmentIntegrator::locate_contact_change(int joint, const JointStop* stop
           {root - reach * width, root, root + reach * width,
            0.5 * (root + (is_early ? bracket.high : bracket.low))},
           bracket);
-    reach = std::max(reach * reach, kProbeReachMin);
+    const bool is_enclosed = bracket.width() < 1.5 * reach * width;
+    reach = is_enclosed ? std::max(reach * reach, kProbeReachMin) : kProbeReach;
   }
   return bracket.high;
 }

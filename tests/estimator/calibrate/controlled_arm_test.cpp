@@ -6,6 +6,7 @@
 
 #include "estimator/assessment/model_test/verdict.hpp"
 #include "estimator/calibrate/calibrate.hpp"
+#include "estimator/diagnostics/repair/diagnosed_calibration.hpp"
 #include "tests/support/mechanisms/controlled_arm.hpp"
 
 namespace estimator {
@@ -90,6 +91,21 @@ TEST(CalibrateArm, RejectsAnArmWithHalfOfItsFriction) {
   const Calibration result = calibrate(given, {record_noisy_arm(truth)});
   EXPECT_GT(largest_torque_ratio(result), 3.0) << to_string(result.termination);
   EXPECT_GE(judge_model(result).kind, VerdictKind::kApproximate);
+}
+
+// Torques that a linear regression explains confirm the rig description without simulations; those
+// of an inverted encoder do not.
+TEST(CalibrateArm, FindsAnInvertedEncoder) {
+  const Mechanism truth = test_support::make_arm(2);
+  const Mechanism given = arm_with_control_noise(truth);
+  Recording recording = test_support::record_arm(
+      truth, {.duration = 2.0, .torque_noise = {kTorqueNoise[0], kTorqueNoise[1]}});
+  const auto has_fault_in = [&](const Recording& examined) {
+    return has_fault(examine_and_repair_input(given, {examined}, {}, {}, {}).findings);
+  };
+  EXPECT_FALSE(has_fault_in(recording));
+  recording.segments[0].angles.col(1) *= -1.0;
+  EXPECT_TRUE(has_fault_in(recording));
 }
 
 }  // namespace

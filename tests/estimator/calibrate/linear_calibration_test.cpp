@@ -90,7 +90,8 @@ TEST(LinearCalibration, AssessesAJointWithoutMotor) {
     Eigen::VectorXd angles = simulate(truth, {1.2, 0.0}, kRegressedPeriod, 4000).col(0);
     Mechanism described = freed(pendulum_of(truth), free);
     if (drag >= 0.0) described.joint_parameter(0, JointParameter::kViscous).value = drag;
-    return calibrate(described, {{"run", {segment_of(as_read(angles, 1e-4, 0.0, 3), 1.0 / kRegressedPeriod)}}},
+    return calibrate(described,
+                     {{"run", {segment_of(as_read(angles, 1e-4, 0.0, 3), 1.0 / kRegressedPeriod)}}},
                      linear());
   };
   const Calibration right = calibrated({"P.J_zz", "1.b"}, -1.0);
@@ -114,8 +115,7 @@ TEST(LinearCalibration, LeavesOutOtherParameters) {
   EXPECT_EQ(result.mechanism.at(delay).value, truth.at(delay).value);
   EXPECT_EQ(std::ranges::count(result.parameters, given.at(delay).name, &ParameterEstimate::name),
             0);
-  const auto note =
-      std::ranges::find(result.notes, MessageCode::kLinearRegression, &Message::code);
+  const auto note = std::ranges::find(result.notes, MessageCode::kLinearRegression, &Message::code);
   ASSERT_NE(note, result.notes.end());
   EXPECT_NE(service::format_message(*note).find(given.at(delay).name), std::string::npos)
       << service::format_message(*note);
@@ -124,8 +124,8 @@ TEST(LinearCalibration, LeavesOutOtherParameters) {
 TEST(LinearCalibration, NeedsAnEncoderOnEveryJoint) {
   const ReferenceFuruta rig = viscous_furuta();
   Mechanism given = free_furuta(rig, 1.0);
-  Recording recording = record(rig, Eigen::Vector4d(0.0, 0.5, 0.0, 0.0), three_sines(3000, kRegressedPeriod),
-                               kRegressedPeriod, 5e-4, 5);
+  Recording recording = record(rig, Eigen::Vector4d(0.0, 0.5, 0.0, 0.0),
+                               three_sines(3000, kRegressedPeriod), kRegressedPeriod, 5e-4, 5);
   EXPECT_TRUE(calibrate(given, {recording}, linear()).converged());
   given.joints[0].measured = false;
   recording.segments[0].angles = recording.segments[0].angles.rightCols(1).eval();
