@@ -6,19 +6,6 @@
 #include <utility>
 
 namespace daq {
-namespace {
-
-// Scenarios without phase() run from the start.
-template <typename T>
-ScenarioPhase phase_of(const T& excitation) noexcept {
-  if constexpr (requires { excitation.phase(); }) {
-    return excitation.phase();
-  } else {
-    return ScenarioPhase::kRunning;
-  }
-}
-
-}  // namespace
 
 Scenario::Scenario(std::string name, std::vector<MotorExcitation> excitations, double duration_s)
     : name_(std::move(name)), excitations_(std::move(excitations)), duration_s_(duration_s) {
@@ -31,15 +18,19 @@ Scenario::Scenario(std::string name, Excitation excitation, double duration_s)
 void Scenario::compute_command(const ScenarioInput& now, std::span<double> commands) noexcept {
   std::ranges::fill(commands, 0.0);
   if (phase_ == ScenarioPhase::kFinished) return;
+  std::optional<ScenarioPhase> phase;  // of the excitation that ends last
   for (MotorExcitation& each : excitations_) {
     std::visit(
         [&](auto& excitation) {
           const double command = excitation.compute_command(now);
-          phase_ = phase_of(excitation);
           if (each.motor < commands.size()) commands[each.motor] += command;
+          if constexpr (requires { excitation.phase(); }) {
+            phase = std::min(phase.value_or(ScenarioPhase::kFinished), excitation.phase());
+          }
         },
         each.excitation);
   }
+  phase_ = phase.value_or(ScenarioPhase::kRunning);
   if (phase_ == ScenarioPhase::kRunning) {
     if (running_since_s_ < 0.0) running_since_s_ = now.time_s;
     if (!(now.time_s - running_since_s_ < duration_s_)) phase_ = ScenarioPhase::kFinished;

@@ -48,7 +48,7 @@ class Scenario {
     return first;
   }
 
-  ScenarioPhase phase() const noexcept { return phase_; }
+  ScenarioPhase phase() const noexcept { return phase_; }  ///< of the excitation that ends last
   const std::string& name() const noexcept { return name_; }
   double duration_s() const noexcept { return duration_s_; }
   double command_peak() const;  ///< largest magnitude of any motor's command

@@ -112,20 +112,17 @@ std::string plan_row(double time_s, const std::vector<PlannedMotorCommands>& mot
 CommandPlan make_command_plan(Scenario scenario, double period_s,
                               std::vector<PlannedMotorCommands> motors) {
   assert(period_s > 0.0);
-  const double rate_Hz =
-      1.0 / period_s;  // an integer, so that a sample's time is the nearest double
-  const auto samples = static_cast<std::size_t>(std::ceil(scenario.duration_s() / period_s));
+  const double rate_Hz = 1.0 / period_s;  // often an integer, so that times are the nearest doubles
   CommandPlan plan{period_s, std::move(motors)};
-  for (PlannedMotorCommands& motor : plan.motors) motor.command.reserve(samples);
   std::vector<double> commands(plan.motors.size());
   Observation at_rest;
   for (JointState& joint : at_rest.joint) joint.valid = true;
-  for (std::size_t k = 0; k < samples; ++k) {
-    at_rest.time_s = static_cast<double>(k) / rate_Hz;
+  for (int k = 0; at_rest.time_s < scenario.duration_s(); ++k) {
     scenario.compute_command(at_rest, commands);
     for (std::size_t m = 0; m < commands.size(); ++m) {
       plan.motors[m].command.push_back(commands[m]);
     }
+    at_rest.time_s = (k + 1) / rate_Hz;
   }
   return plan;
 }

@@ -300,6 +300,26 @@ TEST(Plan, ListsTheCommandOfEverySample) {
   EXPECT_EQ(command_plan_csv(plan), "t_s,command\n0,0\n0.25,2\n0.5,0\n1,0\n");
 }
 
+// A plan has every sample before the end of the run, as the loop sends them: also one in the last,
+// incomplete period, and no further one after a duration of whole periods.
+TEST(Plan, HasEverySampleOfARun) {
+  for (const double rate_Hz : {1000.0, 500.0, 333.0}) {
+    for (int k = 1; k <= 400; ++k) {
+      for (const double periods : {k + 0.0, k + 0.25, k + 0.75}) {
+        const Scenario step("step", Step{.amplitude = 1.0}, periods / rate_Hz);
+        Scenario run = step;
+        std::size_t sent = 0;
+        for (int tick = 0; tick < k + 2; ++tick) {
+          sent += run.compute_command({tick / rate_Hz, {}}) != 0.0 ? 1U : 0U;
+        }
+        const CommandPlan plan = make_command_plan(step, 1.0 / rate_Hz, {{"arm", "V"}});
+        ASSERT_EQ(std::ranges::count(plan.motors[0].command, 1.0), sent) << periods;
+        ASSERT_EQ(plan.motors[0].command.size(), sent) << periods << " at " << rate_Hz;
+      }
+    }
+  }
+}
+
 Scenario two_motors() {
   return {"both",
           {{Pulse{.amplitude = 2, .start_s = 0.25, .width_s = 0.25}, 2},
@@ -326,6 +346,36 @@ TEST(ScenarioOfSeveralMotors, CommandsEachItsOwn) {
   scenario.compute_command(at(1.4, 0.0, 0.0), commands);
   EXPECT_EQ(commands, MotorCommands{}) << "finished";
   EXPECT_EQ(scenario.phase(), ScenarioPhase::kFinished);
+}
+
+// Test pushes of several motors end the run when the last of them is over, whichever it is, and a
+// feedback beside them has no end of its own.
+TEST(ScenarioOfSeveralMotors, EndsWithTheLastTestPush) {
+  const auto push = [](std::size_t joint, double push_s_max) {
+    return MotorExcitation{TestPush({.joint = joint,
+                                     .joint_count = 2,
+                                     .level = 1.0,
+                                     .push_s_max = push_s_max,
+                                     .motion_rad = 1.0,
+                                     .other_motion_rad = 1.0,
+                                     .rest_s = 0.25}),
+                           joint};
+  };
+  const MotorExcitation feedback{
+      PositionFeedback({.joint = 2, .proportional_gain = 1.0, .command_max = 1.0}), 2};
+  for (const bool is_first_longer : {false, true}) {
+    SCOPED_TRACE(is_first_longer);
+    const double first_s = is_first_longer ? 2.0 : 1.0;
+    Scenario scenario("both", {push(0, first_s), push(1, 3.0 - first_s), feedback}, 10.0);
+    MotorCommands commands;
+    for (double time_s = 0.0; time_s < 2.25; time_s += 0.125) {
+      scenario.compute_command(at(time_s, 0.0, 0.0), commands);
+      EXPECT_EQ(scenario.phase(), ScenarioPhase::kRunning) << time_s;
+      EXPECT_EQ(commands[is_first_longer ? 0 : 1], time_s < 2.0 ? 1.0 : 0.0) << time_s;
+    }
+    scenario.compute_command(at(2.25, 0.0, 0.0), commands);
+    EXPECT_EQ(scenario.phase(), ScenarioPhase::kFinished);
+  }
 }
 
 // One excitation that depends on the motion makes the whole scenario depend on it.
