@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <fstream>
 #include <sstream>
 
 #include "daq/commands/commands.hpp"
@@ -23,58 +25,77 @@ using test_support::make_sample;
 using test_support::ok;
 
 constexpr std::uint64_t kBatchSamples = 20;
+constexpr std::uint64_t kPeriod = 7;  // samples from one message of the other kinds to the next
 
 // A recorder that died: its recording holds `recorded` samples, its spool `spooled`. Each sample
-// has a command beside it, and some an event.
+// has a command beside it, and some a message of each other kind.
 class DeadRun : public ::testing::Test {
  protected:
   void record(std::uint64_t recorded, bool finished = false) {
     auto header = furuta_header();
     header.epoch_unix_ns += epoch_shift_ns_;
+    header.inertial_sensors = {"imu"};
     auto writer = proto::RecordingWriter::create(file("run.mcap"), header);
     ASSERT_TRUE(ok(writer));
     for (std::uint64_t k = 0; k < recorded; ++k) {
       ASSERT_TRUE(ok(writer.value().write(make_sample(k))));
       ASSERT_TRUE(ok(writer.value().write(command(k))));
-      if (k % 7 != 0) continue;
+      if (k % kPeriod != 0) continue;
+      ASSERT_TRUE(ok(writer.value().write(reading(k))));
+      ASSERT_TRUE(ok(writer.value().write(gap(k, proto::GapCause::kRingFull))));
       ASSERT_TRUE(ok(writer.value().write(event(k))));
+      ASSERT_TRUE(ok(writer.value().write(proto::ClockFit{make_sample(k).timestamp_s})));
+      ASSERT_TRUE(ok(writer.value().write(proto::LoopStats{make_sample(k).timestamp_s, k})));
+      // The recorder's own gaps are not streamed.
+      ASSERT_TRUE(ok(writer.value().write(gap(k, proto::GapCause::kStorage))));
+      ASSERT_TRUE(ok(writer.value().write(gap(k, proto::GapCause::kNotListed))));
     }
     ASSERT_TRUE(ok(finished ? writer.value().finish() : writer.value().flush()));
   }
 
-  void spool(std::uint64_t spooled) {
+  void spool(std::uint64_t spooled, const proto::SpoolLimits& limits = {}) {
     auto folder = create_spool_folder(file("run.mcap.spool"),
                                       {.id = "run",
                                        .metadata = {{"hinges", "arm,pendulum"}},
                                        .epoch_unix_ns = furuta_header().epoch_unix_ns});
     ASSERT_TRUE(ok(folder));
+    folder.value().spool = std::move(proto::Spool::open(file("run.mcap.spool"), limits).value());
     for (std::uint64_t k = 0; k < spooled; k += kBatchSamples) {
       SampleBatch batch;
       for (std::uint64_t s = k; s < std::min(k + kBatchSamples, spooled); ++s) {
         proto::to_message(make_sample(s), *batch.add_samples());
         proto::to_message(command(s), *batch.add_commands());
-        if (s % 7 == 0) proto::to_message(event(s), *batch.add_events());
+        if (s % kPeriod != 0) continue;
+        proto::to_message(reading(s), *batch.add_inertial());
+        proto::to_message(gap(s, proto::GapCause::kRingFull), *batch.add_gaps());
+        proto::to_message(event(s), *batch.add_events());
+        proto::to_message(proto::ClockFit{make_sample(s).timestamp_s}, *batch.add_clock_fits());
+        proto::to_message(proto::LoopStats{make_sample(s).timestamp_s, s}, *batch.add_loop_stats());
       }
       ASSERT_TRUE(ok(folder.value().spool.append(batch.SerializeAsString())));
     }
     ASSERT_TRUE(ok(folder.value().spool.sync()));
   }
 
-  // Completes the spool, as `send` does first, and stores its samples, commands and events.
+  // Completes the spool, as `send` does first, and stores its samples and its numbers of commands
+  // and of the other messages, by kind.
   SpoolCompletion complete() {
     auto folder = open_spool_folder(file("run.mcap.spool"));
     EXPECT_TRUE(ok(folder));
     const auto rest = append_missing_messages(file("run.mcap.spool"), folder.value());
     EXPECT_TRUE(ok(rest));
     samples_.clear();
-    commands_ = events_ = 0;
+    commands_ = 0;
+    others_.fill(0);
     proto::Spool& spool = folder.value().spool;
     for (std::uint64_t k = 1; k < spool.durable_batch_end(); ++k) {
       SampleBatch batch;
       EXPECT_TRUE(batch.ParseFromString(spool.read(k).value()));
       for (const auto& sample : batch.samples()) samples_.push_back(sample.sequence());
       commands_ += static_cast<std::uint64_t>(batch.commands_size());
-      events_ += static_cast<std::uint64_t>(batch.events_size());
+      const std::array sizes = {batch.inertial_size(), batch.gaps_size(), batch.events_size(),
+                                batch.clock_fits_size(), batch.loop_stats_size()};
+      for (std::size_t kind = 0; kind < sizes.size(); ++kind) others_[kind] += sizes[kind];
     }
     return rest.ok() ? rest.value() : SpoolCompletion();
   }
@@ -83,11 +104,18 @@ class DeadRun : public ::testing::Test {
     ASSERT_EQ(samples_.size(), count);
     for (std::uint64_t k = 0; k < count; ++k) ASSERT_EQ(samples_[k], k);
     EXPECT_EQ(commands_, count);
-    EXPECT_EQ(events_, (count + 6) / 7);
+    const auto others = static_cast<int>((count + kPeriod - 1) / kPeriod);
+    for (const int number : others_) EXPECT_EQ(number, others);
   }
 
   static proto::Command command(std::uint64_t k) {
     return {make_sample(k).timestamp_s, k, 1, {0.5}, {0.5}, 1};
+  }
+  static proto::InertialReading reading(std::uint64_t k) {
+    return {.timestamp_s = make_sample(k).timestamp_s, .sequence = k};
+  }
+  static proto::Gap gap(std::uint64_t k, proto::GapCause cause) {
+    return {make_sample(k).timestamp_s, k, 0, cause};
   }
   static proto::Event event(std::uint64_t k) {
     proto::Event event;
@@ -101,7 +129,7 @@ class DeadRun : public ::testing::Test {
   std::int64_t epoch_shift_ns_ = 0;
   std::vector<std::uint64_t> samples_;
   std::uint64_t commands_ = 0;
-  std::uint64_t events_ = 0;
+  std::array<int, 5> others_{};
 };
 
 // The recording holds up to 0.25 s more than the spool. The service must get that as well, every
@@ -121,6 +149,22 @@ TEST_F(DeadRun, SendsDataThatOnlyTheRecordingHolds) {
     EXPECT_TRUE(complete().notes.empty()) << "they agree now";
     expect_all(5000);
   }
+}
+
+// Batches in the middle of the spool are damaged. Their messages are not sent behind later ones,
+// because the service refuses samples out of order. The others are sent in order, once.
+TEST_F(DeadRun, SendsNothingBehindLaterMessages) {
+  record(500);
+  spool(480, {.segment_size_bytes = 10'000});
+  const std::string first = file("run.mcap.spool/") + std::string(19, '0') + "1.spool";
+  ASSERT_GT(std::filesystem::file_size(first), 10'000U);
+  std::fstream(first, std::ios::in | std::ios::out | std::ios::binary).seekp(5'000).put('\x55');
+  complete();
+  ASSERT_LT(samples_.size(), 500U);
+  ASSERT_GT(samples_.size(), 40U);
+  EXPECT_TRUE(std::ranges::is_sorted(samples_, std::less_equal()));
+  EXPECT_EQ(samples_.front(), 0U);
+  EXPECT_EQ(samples_.back(), 499U);
 }
 
 // The converse: nothing can be added to the recording, so the difference is reported.

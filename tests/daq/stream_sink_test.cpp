@@ -64,6 +64,8 @@ TEST(StreamSink, DeliversEverySampleOnceThroughARestartOfTheService) {
     write_samples(*sink, 2000);
     sink->end();
     EXPECT_TRUE(sink->wait(kPatience)) << sink->latest_problem();
+    EXPECT_EQ(sink->latest_problem(), "") << "of the first connection";
+    EXPECT_FALSE(sink->is_session_rejected());
     EXPECT_GE(service.connection_count(), 2);
     EXPECT_EQ(sink->unsent_batch_count(), 0u);
   }
@@ -83,7 +85,11 @@ TEST(StreamSink, SpoolsWhileTheServiceIsAway) {
     write_samples(*sink, 1000);
     sink->end();
     EXPECT_FALSE(sink->wait(milliseconds(300)));
-    expect_parts(sink->latest_problem(), {"refused"});
+    expect_parts(sink->latest_problem(),
+                 {"127.0.0.1:" + std::to_string(port) + ": Connection refused",
+                  "data for the service are kept on the disk until it responds"});
+    EXPECT_FALSE(sink->loses_samples());
+    EXPECT_FALSE(sink->is_session_rejected());
     EXPECT_GT(sink->unsent_batch_count(), 0u);
   }
   {
@@ -98,30 +104,55 @@ TEST(StreamSink, SpoolsWhileTheServiceIsAway) {
   EXPECT_FALSE(std::filesystem::exists(spool));
 }
 
-// A service that refuses closes the connection at once. The operator must read its reason, not that
-// the connection has ended.
-TEST(StreamSink, KeepsTheReasonOfAServiceThatRefuses) {
-  rigcal::v1::StreamReply refusal;
-  refusal.mutable_session_refused()->set_reason(rigcal::v1::SessionRefused::REASON_STORAGE);
-  refusal.mutable_session_refused()->set_text("the disk is full");
-  std::string bytes;
-  ASSERT_TRUE(proto::append_frame(refusal, proto::stream_reply_limits(), bytes).ok());
-  asio::io_context context;
-  asio::ip::tcp::acceptor acceptor(context, {asio::ip::address_v4::loopback(), 0});
+// A few samples are queued soon, not only when a batch is full or the run ends.
+TEST(StreamSink, QueuesAnIncompleteBatchAfterAWhile) {
   const TemporaryFolder folder;
-  const auto sink = start_sink("127.0.0.1:" + std::to_string(acceptor.local_endpoint().port()),
-                               folder.file("spool"), "run-5");
-  for (int k = 0; k < 2; ++k) {
-    asio::ip::tcp::socket socket = acceptor.accept();
-    std::array<char, 4> length{};
-    asio::read(socket, asio::buffer(length));
-    asio::write(socket, asio::buffer(bytes));
-    socket.shutdown(asio::socket_base::shutdown_send);
-    asio::error_code ended;  // the peer closes too
-    std::array<char, 4096> rest{};
-    while (!ended) socket.read_some(asio::buffer(rest), ended);
-    EXPECT_FALSE(sink->wait(milliseconds(50)));
-    expect_parts(sink->latest_problem(), {"the service refuses: the disk is full"});
+  const std::uint16_t port = test_support::refusing_port();
+  const auto sink = start_sink("127.0.0.1:" + std::to_string(port), folder.file("spool"), "run-8");
+  ASSERT_TRUE(sink->idle().ok());
+  for (std::uint64_t k = 0; k < 3; ++k) {
+    ASSERT_TRUE(sink->write(proto::Sample{.sequence = k, .channel_count = 1}).ok());
+  }
+  std::this_thread::sleep_for(milliseconds(120));
+  ASSERT_TRUE(sink->idle().ok());
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (sink->unsent_batch_count() == 0 && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  EXPECT_EQ(sink->unsent_batch_count(), 1U);
+}
+
+// A service that refuses closes the connection at once. The operator must read its reason, not that
+// the connection has ended. A refusal for good ends the session, a temporary one does not.
+TEST(StreamSink, KeepsTheReasonOfAServiceThatRefuses) {
+  using rigcal::v1::SessionRefused;
+  for (const auto reason : {SessionRefused::REASON_STORAGE, SessionRefused::REASON_BAD_REQUEST}) {
+    const bool is_final = reason == SessionRefused::REASON_BAD_REQUEST;
+    rigcal::v1::StreamReply refusal;
+    refusal.mutable_session_refused()->set_reason(reason);
+    refusal.mutable_session_refused()->set_text("the disk is full");
+    std::string bytes;
+    ASSERT_TRUE(proto::append_frame(refusal, proto::stream_reply_limits(), bytes).ok());
+    asio::io_context context;
+    asio::ip::tcp::acceptor acceptor(context, {asio::ip::address_v4::loopback(), 0});
+    const TemporaryFolder folder;
+    const auto sink = start_sink("127.0.0.1:" + std::to_string(acceptor.local_endpoint().port()),
+                                 folder.file("spool"), "run-5");
+    for (int k = 0; k < (is_final ? 1 : 2); ++k) {
+      asio::ip::tcp::socket socket = acceptor.accept();
+      std::array<char, 4> length{};
+      asio::read(socket, asio::buffer(length));
+      asio::write(socket, asio::buffer(bytes));
+      socket.shutdown(asio::socket_base::shutdown_send);
+      asio::error_code ended;  // the peer closes too
+      std::array<char, 4096> rest{};
+      while (!ended) socket.read_some(asio::buffer(rest), ended);
+      EXPECT_FALSE(sink->wait(is_final ? kPatience : milliseconds(50)));
+      EXPECT_EQ(sink->is_session_rejected(), is_final);
+      const std::string problem = sink->latest_problem();
+      expect_parts(problem, {"the service refuses: the disk is full"});
+      EXPECT_EQ(problem.find("until it responds") == std::string::npos, is_final) << problem;
+    }
   }
 }
 
