@@ -156,6 +156,18 @@ TEST(ZeroJudgement, FindsTheOffset) {
   EXPECT_NEAR(turned.offset, std::numbers::pi / 2, 1e-12);
   EXPECT_EQ(turned.whole_turns, 1);
   EXPECT_NEAR(turned.present_offset, 2.5 * std::numbers::pi, 1e-12);
+  // Turns count from the mark as the file has it, whatever its offset.
+  for (const double offset_rad : {0.0, 3.5, -3.5}) {
+    for (const int turns : {-2, -1, 0, 1, 2}) {
+      const double present_rad = offset_rad + turns * 2.0 * std::numbers::pi + 0.01;
+      const ChannelConfig moved{
+          .joint = "1", .counts_per_turn = kTurn, .inverted = true, .offset_rad = offset_rad};
+      const ZeroResult zero = assess_zero(present_rad * kTurn / (2.0 * std::numbers::pi), moved);
+      EXPECT_TRUE(zero.confirmed) << offset_rad;
+      EXPECT_EQ(zero.whole_turns, turns) << offset_rad;
+      EXPECT_NEAR(zero.present_offset, present_rad, 1e-12);
+    }
+  }
 }
 
 TEST(ZeroJudgement, FindsTheOffsetOfAPrismaticJoint) {

@@ -131,6 +131,10 @@ TEST(RigConfig, APlanNeedsNoUnit) {
   EXPECT_EQ(scenario.scenario.command_peak(), 4.0);
   const std::string limit = "limits { joint { joint: \"rod\" angle_rad_max: 99 } }";
   EXPECT_NO_THROW(parse_scenario_config("s.textproto", pulse + limit, rig));
+  EXPECT_NO_THROW(
+      parse_scenario_config("s.textproto", pulse + "limits { command_slew_max: 9 }", rig))
+      << "without a limit of the rig, any is tighter";
+  expect_parts(plan_refusal(bare, pulse + "limits { command_max: 3 }"), {"commands up to 4", "3"});
   expect_parts(plan_refusal(bare, "duration_s: 1 pulse { motor: \"arm\" command: 7 width_s: 1 }"),
                {"s.textproto", "5"});
   expect_parts(plan_refusal(bare, "duration_s: 1 pulse { motor: \"rod\" command: 1 width_s: 1 }"),

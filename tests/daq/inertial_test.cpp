@@ -296,6 +296,40 @@ TEST(InertialSensorConfig, ScalesAndLimitsAreReadInTheirPlaces) {
       0.03);
 }
 
+// Two sensors with both instruments, the second one limited: each axis has the scale and range of
+// its own instrument, and each limit belongs to its own sensor.
+TEST(InertialSensorConfig, EachAxisHasTheRangeOfItsInstrument) {
+  const std::string sensors = R"(
+inertial_sensor { name: "a" body: "B"
+  gyroscope { counts_per_rad_per_s: 100 range_rad_per_s: 10 }
+  accelerometer { counts_per_m_per_s2: 50 range_m_per_s2: 40 } }
+inertial_sensor { name: "b" body: "B"
+  gyroscope { counts_per_rad_per_s: 200 } accelerometer { counts_per_m_per_s2: 25 } }
+)";
+  const RigConfig rig = parse_rig_config(
+      "r.textproto", rig_text(" inertial { sensor: \"b\" divider: 3 } inertial { sensor: \"a\" }",
+                              " inertial { sensor: \"a\" stuck_ms_max: 12 }", sensors));
+  ASSERT_EQ(rig.inertial.size(), 2U);
+  const InertialSensorConfig& b = rig.inertial[0];
+  const InertialSensorConfig& a = rig.inertial[1];
+  EXPECT_EQ(b.name, "b");
+  EXPECT_EQ(b.divider, 3);
+  EXPECT_EQ(a.divider, 0);
+  for (std::size_t axis = 0; axis < 6; ++axis) {
+    const bool turns = axis < 3;
+    EXPECT_EQ(a.scale.si_per_count[axis], turns ? 0.01 : 0.02) << axis;
+    EXPECT_EQ(a.scale.counts_max[axis], turns ? 999 : 1998) << axis;
+    EXPECT_EQ(b.scale.si_per_count[axis], turns ? 0.005 : 0.04) << axis;
+    EXPECT_EQ(b.scale.counts_max[axis], INERTIAL_COUNTS_MAX) << axis;
+    EXPECT_EQ(rig.limits.inertial[1].counts_max[axis], a.scale.counts_max[axis]);
+  }
+  EXPECT_FALSE(rig.limits.inertial[0].stops_run);
+  EXPECT_TRUE(rig.limits.inertial[1].stops_run);
+  EXPECT_DOUBLE_EQ(rig.limits.inertial[0].stuck_s_max, 0.1);
+  EXPECT_DOUBLE_EQ(rig.limits.inertial[1].stuck_s_max, 0.012);
+  EXPECT_DOUBLE_EQ(rig.limits.inertial[1].saturated_s_max, 0.1);
+}
+
 TEST(InertialSensorConfig, MistakesAreReported) {
   struct Case {
     const char* unit;

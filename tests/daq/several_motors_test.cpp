@@ -162,20 +162,55 @@ TEST(SeveralMotors, HaveAnExcitationEach) {
       {"s.textproto:4", "sine[0].frequency_hz"});
 }
 
-// Each motor's peak is compared with its own limit, or with the scenario's if that is tighter.
-TEST(SeveralMotors, AreCheckedAgainstTheirOwnLimits) {
-  expect_arm_refused("duration_s: 1 step { motor: \"elbow\" command: 0.6 }",
-                     {"up to 0.6 duty at motor \"elbow\"", "allowed are 0.5"});
-  EXPECT_NO_THROW(arm_scenario("duration_s: 1 step { motor: \"shoulder\" command: 6 }"));
-  const ScenarioConfig tight =
-      arm_scenario(kBoth + "limits { command_max: 4 command_slew_max: 30 }");
-  EXPECT_EQ(tight.limits.motor[0].command_max, 0.5);
-  EXPECT_EQ(tight.limits.motor[0].command_slew_per_s_max, 20.0);
-  EXPECT_EQ(tight.limits.motor[1].command_max, 4.0);
-  EXPECT_EQ(tight.limits.motor[1].command_slew_per_s_max, 30.0);
-  expect_arm_refused(kBoth + "limits { command_max: 6.1 }", {"command_max is 6.1", "allows 6"});
-  expect_arm_refused(kBoth + "limits { command_max: 2 }",
-                     {"up to 3 V at motor \"shoulder\"", "allowed are 2"});
+// Everything about a motor is its own, in whichever order the unit lists the motors: its limits,
+// the drive of its joint, and the bounds that a scenario must keep or may tighten.
+TEST(SeveralMotors, KeepTheirOwnFieldsInEitherOrder) {
+  const std::string order = "motor { joint: \"elbow\" } motor { joint: \"shoulder\" }";
+  const std::string other = "motor { joint: \"shoulder\" } motor { joint: \"elbow\" }";
+  for (const std::string& listed : {order, other}) {
+    SCOPED_TRACE(listed);
+    std::string text = arm_with(order, listed);
+    text = test_support::replaced(text, "control_max: 12", "control_max: 12 gain { value: 2 }");
+    text = test_support::replaced(text, "\"duty\"", "\"duty\" gain { value: -3 }");
+    text = test_support::replaced(text, "_max: 20 }", "_max: 20 stall { time_s: 0.7 } }");
+    const RigConfig rig = rig_of(text);
+    const std::size_t elbow = listed == order ? 0 : 1, shoulder = 1 - elbow;
+    ASSERT_EQ(rig.motor[elbow].joint, "elbow");
+    const JointDrive& drive = rig.limits.motion[0];
+    const JointDrive& elbow_drive = rig.limits.motion[1];
+    EXPECT_EQ(drive.motor, static_cast<int>(shoulder));
+    EXPECT_EQ(elbow_drive.motor, static_cast<int>(elbow));
+    EXPECT_EQ(drive.gain_sign, 1.0);
+    EXPECT_EQ(elbow_drive.gain_sign, -1.0);
+    EXPECT_DOUBLE_EQ(drive.stall_command, 0.05 * 6.0);
+    EXPECT_DOUBLE_EQ(elbow_drive.stall_command, 0.05 * 0.5);
+    EXPECT_EQ(drive.stall_time_s, kStallTimeDefault_s);
+    EXPECT_EQ(elbow_drive.stall_time_s, 0.7);
+
+    const auto scenario = [&](const std::string& content) {
+      return parse_scenario_config("s.textproto", content, rig);
+    };
+    const auto refused = [&](const std::string& content) {
+      return refusal([&] { scenario(content); });
+    };
+    const ScenarioConfig both = scenario(kBoth);
+    EXPECT_EQ(both.scenario.command_peak(elbow), 0.4);
+    EXPECT_EQ(both.scenario.command_peak(shoulder), 3.0);
+    const ScenarioConfig tight = scenario(kBoth + "limits { command_max: 4 command_slew_max: 30 }");
+    EXPECT_EQ(tight.limits.motor[elbow].command_max, 0.5);
+    EXPECT_EQ(tight.limits.motor[elbow].command_slew_per_s_max, 20.0);
+    EXPECT_EQ(tight.limits.motor[shoulder].command_max, 4.0);
+    EXPECT_EQ(tight.limits.motor[shoulder].command_slew_per_s_max, 30.0);
+    expect_parts(refused(kBoth + "limits { command_max: 6.1 }"),
+                 {"command_max is 6.1", "allows 6"});
+    expect_parts(refused(kBoth + "limits { command_slew_max: 501 }"),
+                 {"command_slew_max is 501", "allows 500"});
+    expect_parts(refused(kBoth + "limits { command_max: 2 }"),
+                 {"up to 3 V at motor \"shoulder\"", "allowed are 2"});
+    expect_parts(refused("duration_s: 1 step { motor: \"elbow\" command: 0.6 }"),
+                 {"up to 0.6 duty at motor \"elbow\"", "allowed are 0.5"});
+    EXPECT_NO_THROW(scenario("duration_s: 1 step { motor: \"shoulder\" command: 6 }"));
+  }
 }
 
 SafetyLimits two_motor_limits() {
