@@ -13,6 +13,8 @@ using firmware_iface::UnitSample;
 // For a converter with at least 7 bits: its rounding error is below this share of its range.
 constexpr double kRoundingShare = 0.01;
 constexpr double kRateSigmas = 4.0;
+// Duration of earlier contradictions that a consistent report forgives, as a share of its own.
+constexpr double kForgivenShare = 0.1;
 
 }  // namespace
 
@@ -44,11 +46,19 @@ const SentCommand* UnitReportMonitor::find(std::uint64_t number) const noexcept 
   return number != 0 && sent.number == number ? &sent : nullptr;
 }
 
-bool UnitReportMonitor::exceeds_reaction_time(OngoingContradiction& contradiction, bool contradicts,
+// Contradictions add up. Otherwise a status that is wrong in every second sample would never be
+// found.
+bool UnitReportMonitor::exceeds_reaction_time(Contradictions& contradictions, bool contradicts,
                                               double time_s) const noexcept {
-  if (!contradiction.lasts) contradiction.since_s = time_s;
-  contradiction.lasts = contradicts;
-  return contradicts && !(time_s - contradiction.since_s <= reaction_time_s());
+  const double since_s = time_s - contradictions.last_s;
+  if (contradicts) {
+    contradictions.total_s += contradictions.lasts ? since_s : expected_.period_s;
+  } else {
+    contradictions.total_s = std::max(contradictions.total_s - kForgivenShare * since_s, 0.0);
+  }
+  contradictions.lasts = contradicts;
+  contradictions.last_s = time_s;
+  return contradicts && !(contradictions.total_s <= reaction_time_s());
 }
 
 // Each sample names the command in effect, so the two can be compared although later commands are
@@ -74,7 +84,7 @@ Trip UnitReportMonitor::check_output(const UnitSample& sample, double time_s,
     trip.limit = wanted;
   }
   const bool is_idle = !enabled && driving_for_s >= 0.0;
-  if (is_idle && !contradicts && output_.lasts) return {};
+  if (is_idle && !contradicts) return {};
   return exceeds_reaction_time(output_, contradicts, time_s) ? trip : Trip{};
 }
 

@@ -73,9 +73,10 @@ class UnitReportMonitor {
       1024;  // one second at 1 kHz, longer than any time to live
   static constexpr double kMargin_s = 0.01;
 
-  struct OngoingContradiction {
-    bool lasts = false;
-    double since_s = 0.0;
+  struct Contradictions {
+    bool lasts = false;    // in the last sample
+    double last_s = 0.0;   // time of that sample
+    double total_s = 0.0;  // their duration, less what consistent samples forgave
   };
 
   Trip check_output(const firmware_iface::UnitSample& sample, double time_s,
@@ -85,15 +86,15 @@ class UnitReportMonitor {
   Trip check_clock(const firmware_iface::UnitSample& sample, const firmware_iface::ClockFit& clock,
                    double time_s) const noexcept;
   const SentCommand* find(std::uint64_t number) const noexcept;
-  bool exceeds_reaction_time(OngoingContradiction& contradiction, bool contradicts,
+  bool exceeds_reaction_time(Contradictions& contradictions, bool contradicts,
                              double time_s) const noexcept;
 
   UnitExpectations expected_;
   std::array<SentCommand, kHistory> history_{};
   double delay_s_ = 0.01;  // until it is measured
   bool is_measured_ = false;
-  OngoingContradiction output_;
-  OngoingContradiction faults_;
+  Contradictions output_;
+  Contradictions faults_;
   int unheeded_samples_ = 0;  // in the drive, since an enabling command was last in effect
 };
 

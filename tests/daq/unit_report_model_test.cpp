@@ -67,14 +67,22 @@ class UnitReportModel {
   }
 
  private:
-  /// Whether all samples since more than the reaction time contradict.
+  /// Whether contradictions add up to more than the reaction time. A consistent sample takes off a
+  /// tenth of the time since the sample before it.
   bool lasts_too_long(const std::vector<bool>& contradicts,
                       const std::vector<double>& times_s) const {
     const double delay_s = delays_s_.empty() ? 0.01 : std::ranges::max(delays_s_);
-    std::size_t first = contradicts.size();
-    while (first > 0 && contradicts[first - 1]) --first;
-    if (first == contradicts.size()) return false;
-    return times_s.back() - times_s[first] > delay_s + 0.01 + expected_.period_s;
+    double total_s = 0.0;
+    for (std::size_t k = 0; k < contradicts.size(); ++k) {
+      const double since_s = times_s[k] - (k == 0 ? 0.0 : times_s[k - 1]);
+      if (!contradicts[k]) {
+        total_s = std::max(total_s - 0.1 * since_s, 0.0);
+      } else {
+        total_s += k > 0 && contradicts[k - 1] ? since_s : expected_.period_s;
+      }
+    }
+    return !contradicts.empty() && contradicts.back() &&
+           total_s > delay_s + 0.01 + expected_.period_s;
   }
 
   std::optional<SentCommand> find(std::uint64_t number) const {
