@@ -8,10 +8,9 @@
 namespace daq {
 namespace {
 
-// Largest deceleration of a joint without an impact [rad/s²]. It stops within the two counts from
-// at most 3 sqrt(q a): the mean speed over the six counts before, up to 1.5 samples ago. From a
-// higher speed it travels farther.
-constexpr double kDecelerationMax = 200.0;
+// With the largest deceleration a, a joint stops within the two counts from at most 3 sqrt(q a):
+// the mean speed over the six counts before, up to 1.5 samples ago. From a higher speed it travels
+// farther.
 constexpr double kUndetectedTravel = 0.1;  // travel of a joint after its encoder stopped [rad]
 
 // A passive joint stops permanently only by dry friction, which may hold it within d [rad] of its
@@ -122,7 +121,7 @@ void EncoderMotionMonitor::check_late_start(std::size_t j) noexcept {
 void EncoderMotionMonitor::check_sudden_stop(std::size_t j) noexcept {
   const JointHistory& joint = joints_[j];
   const double count = bounds_[j].count_rad;
-  const double a = kDecelerationMax * bounds_[j].scale;
+  const double a = kAccelerationMax * bounds_[j].scale;
   const double honest = 3.0 * std::sqrt(count * a) + 1.5 * a * since_s_;
   const double travel = std::max(kUndetectedTravel * bounds_[j].scale, 8.0 * count);
   const double rest_s = now_s_ - joint.moved_s;
@@ -232,6 +231,30 @@ void EncoderMotionMonitor::check_growing_swings(std::size_t j,
   if (!is_free || driven || !sample.now.joint[j].valid) return;
   const double growth = swings.add(sample.counts[j], now_s_, bounds_[j].counts_per_turn);
   if (growth > 0.0) fail(TripCause::kGrowingSwings, j, growth, 1.0 + SwingGrowthDetector::kShare);
+}
+
+// An end stop reverses a joint, but no impact moves it at once.
+void EncoderMotionMonitor::check_steps(std::size_t j, double angle_rad) noexcept {
+  const JointHistory& joint = joints_[j];
+  const double count = bounds_[j].count_rad;
+  const CountStepDetector::Comparison single = joint.steps.compare_step();
+  if (single.is_exceeded()) {
+    fail(TripCause::kCountStep, j, single.value * count, single.limit * count);
+  }
+  const JointDrive& motion = bounds_[j].motion;
+  if (motion.motor < 0 || is_at_end_stop(j, angle_rad)) return;
+  const CountStepDetector::Comparison reversal = joint.steps.compare_reversal(
+      joint.push_direction * motion.gain_sign * sign_of(motion.rad_per_count),
+      now_s_ - joint.push_since_s);
+  if (!reversal.is_exceeded()) return;
+  fail(TripCause::kReversal, j, reversal.value * count, reversal.limit * count);
+}
+
+void EncoderMotionMonitor::check_repetition(std::size_t j, const MotionSample& sample) noexcept {
+  const double u = command_[static_cast<std::size_t>(bounds_[j].motion.motor)];
+  const int changes = repetitions_[j].add(sample.counts[j], u, now_s_, now_s_ - changed_s_);
+  if (changes == 0) return;
+  fail(TripCause::kRepeatedCounts, j, changes, CountRepetitionDetector::kChangesMax);
 }
 
 bool EncoderMotionMonitor::is_at_end_stop(std::size_t j, double angle_rad) const noexcept {

@@ -39,6 +39,8 @@ EncoderMotionMonitor::EncoderMotionMonitor(const SafetyLimits& limits)
     const double count = std::abs(motion.rad_per_count);
     bounds_[j] = {motion, count, slides ? 0.1 : 1.0,
                   slides ? 0.0 : std::round(2.0 * std::numbers::pi / count)};
+    joints_[j].steps = CountStepDetector(kAccelerationMax * bounds_[j].scale / count);
+    repetitions_.emplace_back(motion.motor >= 0 ? motion.stall_command : 0.0);
   }
 }
 
@@ -77,7 +79,9 @@ Trip EncoderMotionMonitor::add(const MotionSample& sample) noexcept {
     if (phase_ == MotionPhase::kWatched) check_creep(j, sample);
     if (phase_ != MotionPhase::kDriven) continue;
     check_direction(j, sample);
+    check_steps(j, sample.now.joint[j].angle_rad);
     if (bounds_[j].motion.motor >= 0) {
+      check_repetition(j, sample);
       check_late_start(j);
       check_stall(j);
       check_response(j, sample);
@@ -138,12 +142,13 @@ void EncoderMotionMonitor::update_phase(const MotionSample& sample) noexcept {
     joint.creep_steady_s = 0.0;
     joint.moving_spans = 0;
     joint.swings = {};
+    joint.steps.start_phase();
   }
 }
 
 // Integrates the motion without friction or load due to commands above the stall command. Below it,
-// friction brakes the joint. `push` starts from rest at each change of sign, as a joint that does
-// not count has not moved.
+// friction brakes the joint. `push` starts from rest at each change of
+// sign, as a joint that does not count has not moved.
 void EncoderMotionMonitor::update_motor(std::size_t j, const MotionSample& sample) noexcept {
   JointHistory& joint = joints_[j];
   DriveSinceMotion& rest = joint.rest;
@@ -155,6 +160,9 @@ void EncoderMotionMonitor::update_motor(std::size_t j, const MotionSample& sampl
     joint.start_command = sign_of(u);
   }
   if (std::abs(u) < 0.5 * motion.stall_command) joint.idle_s = now_s_;
+  const double pushed = is_driven(j) ? sign_of(u) : 0.0;
+  if (pushed != joint.push_direction) joint.push_since_s = now_s_;
+  joint.push_direction = pushed;
   if (u != 0.0) update_rig_motion(j);
   const bool drives = is_driven(j);
   if (drives) {
@@ -194,6 +202,7 @@ void EncoderMotionMonitor::update_encoder(std::size_t j, const MotionSample& sam
     joint.reference = joint.span_counts = joint.creep_counts = counts;
     joint.first_s = joint.moved_s = joint.span_s = joint.creep_s = now_s_;
   }
+  joint.steps.add(counts, now_s_);
   joint.excursion = std::max(joint.excursion, std::abs(counts - joint.origin));
   if (now_s_ - joint.span_s >= kSpan_s) {
     const std::int64_t steps = std::abs(counts - joint.span_counts);

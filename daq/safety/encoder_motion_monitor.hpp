@@ -5,7 +5,10 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <vector>
 
+#include "daq/safety/count_repetition.hpp"
+#include "daq/safety/count_steps.hpp"
 #include "daq/safety/safety_limits.hpp"
 #include "daq/safety/swing_growth.hpp"
 #include "daq/scenario/observation.hpp"
@@ -52,6 +55,9 @@ class EncoderMotionMonitor {
   static constexpr std::int64_t kMoveCounts = 2;
   static constexpr double kRest_s = 0.2;       // without motion, until a joint is at rest
   static constexpr double kRecent_s = 0.3125;  // a speed of this age predicts a turning point
+  // Largest acceleration of a joint by motors, friction and other joints, without an impact
+  // [rad/s²].
+  static constexpr double kAccelerationMax = 200.0;
   static constexpr std::size_t kSpanCount = 5;
   static constexpr std::size_t kMoveHistory = 3;
   enum class FirstMotionState : std::uint8_t { kWaiting, kMoving, kDone };
@@ -131,6 +137,9 @@ class EncoderMotionMonitor {
     double creep_speed = 0.0;
 
     SwingGrowthDetector swings;
+    CountStepDetector steps;
+    double push_direction = 0.0;  // sign of its motor's command, 0 below the stall command
+    double push_since_s = 0.0;    // since when
   };
 
   struct JointProperties {
@@ -170,10 +179,13 @@ class EncoderMotionMonitor {
   void check_direction(std::size_t j, const MotionSample& sample) noexcept;
   void check_creep(std::size_t j, const MotionSample& sample) noexcept;
   void check_growing_swings(std::size_t j, const MotionSample& sample) noexcept;
+  void check_steps(std::size_t j, double angle_rad) noexcept;
+  void check_repetition(std::size_t j, const MotionSample& sample) noexcept;
   void fail(TripCause cause, std::size_t j, double value, double limit) noexcept;
 
   std::array<JointProperties, kJointsMax> bounds_{};
   std::array<JointHistory, kJointsMax> joints_{};
+  std::vector<CountRepetitionDetector> repetitions_;  // of each joint
   std::size_t joint_count_ = 0;
   MotorCommands command_{};  // in effect until the next sample
   MotionPhase phase_ = MotionPhase::kHandled;

@@ -46,6 +46,9 @@ constexpr CauseText kCauses[] = {
     {TripCause::kNoResponse, "no response", "motion of the driven joint", "rad", "m"},
     {TripCause::kLateEncoder, "late encoder", "motion of another joint", "counts"},
     {TripCause::kWrongDirection, "wrong direction", "motion against the command", "rad", "m"},
+    {TripCause::kCountStep, "count step", "single step of the counts", "rad", "m"},
+    {TripCause::kReversal, "reversal", "sudden change of speed against the motor", "rad/s", "m/s"},
+    {TripCause::kRepeatedCounts, "repeated counts", "repeated changes of the counts", ""},
     {TripCause::kCreep, "creep", "speed at rest", "rad/s", "m/s"},
     {TripCause::kGrowingSwings, "growing swings", "ratio of successive swings", ""},
     {TripCause::kCommandMismatch, "command mismatch", "output that the unit reports", ""},
@@ -159,6 +162,17 @@ std::string describe_motion_trip(const Trip& trip, const std::string& unit) {
              "Check the inverted field of its channel, "
              "the order of the channels and the motor's wiring: "
              "turn each joint by hand in rigcal-daq monitor, or run rigcal-daq commission";
+    case TripCause::kCountStep:
+      return "its encoder jumped by " + value + " between two samples, unlike before and after" +
+             at + "Check the encoder and its cable";
+    case TripCause::kReversal:
+      return "its speed changed by " + value + " at once, against its motor" + at +
+             "Check the encoder and its cable, and whether the joint hit something. "
+             "If it hit an end stop, add the stop in stops { }";
+    case TripCause::kRepeatedCounts:
+      return "its encoder repeated " + value +
+             " earlier changes of its counts exactly, but its motor's commands did not repeat" +
+             at + "A joint does not move like that. Check the unit and its firmware";
     case TripCause::kCreep:
       return "it keeps moving at " + value + " although nothing is driven" + at_time(trip) +
              ". Bring it to rest. "

@@ -88,6 +88,9 @@ enum class TripCause : std::uint8_t {
   kNoResponse,        ///< no counts of a passive joint although a driven one moves
   kLateEncoder,       ///< no counts of a driven joint although it set a passive one in motion
   kWrongDirection,    ///< a driven joint moves against its motor
+  kCountStep,         ///< a single step of the counts that no motion causes
+  kReversal,          ///< the speed reverses at once, against the motor
+  kRepeatedCounts,    ///< counts repeat earlier ones exactly
   kCreep,             ///< counts drift before anything is driven
   kGrowingSwings,     ///< growing swings without drive
   kCommandMismatch,   ///< the output reported by the unit differs from the sent command

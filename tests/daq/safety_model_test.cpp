@@ -449,7 +449,8 @@ TEST(TripText, CausesConcernWhatTheirNamesMean) {
   }
   EXPECT_EQ(joints,
             "angle, speed, encoder jump, missing channel, stall, frozen encoder, "
-            "no response, late encoder, wrong direction, creep, growing swings, ");
+            "no response, late encoder, wrong direction, count step, reversal, repeated counts, "
+            "creep, growing swings, ");
   EXPECT_EQ(motors, "command not finite, command mismatch, ");
   EXPECT_EQ(sensors, "inertial sensor missing, inertial sensor stuck, inertial sensor saturated, ");
   EXPECT_EQ(to_trip_cause(InertialFault::kMissing), TripCause::kInertialMissing);

@@ -171,9 +171,38 @@ SampleLie drift(double counts_per_s) {
   };
 }
 
+/// Repeats the last 300 samples again and again from the beginning of the lie.
+/// @param encoders  that repeat, from the first one on
+std::function<LineLies(Progress&, int)> looped(std::size_t encoders) {
+  return [=](Progress& progress, int from_driven) {
+    LineLies lies;
+    lies.sample = [=, &progress, played = std::size_t{0},
+                   recorded = std::vector<std::array<std::int32_t, 2>>()](auto& sample) mutable {
+      progress.add(sample);
+      if (!progress.begun(from_driven)) {
+        recorded.push_back({sample.encoder_counts[0], sample.encoder_counts[1]});
+        return;
+      }
+      const std::size_t length = std::min<std::size_t>(300, recorded.size());
+      const auto& counts = recorded[recorded.size() - length + played++ % length];
+      std::copy_n(counts.begin(), encoders, sample.encoder_counts);
+    };
+    return lies;
+  };
+}
+
+/// The arm's encoder counts backwards from its present angle.
+SampleLie reversed() {
+  return [middle = std::optional<std::int32_t>()](sample_report& sample) mutable {
+    if (!middle) middle = sample.encoder_counts[0];
+    sample.encoder_counts[0] = 2 * *middle - sample.encoder_counts[0];
+  };
+}
+
 std::vector<LyingLine> wrong_encoders() {
   const std::vector<std::string> against = {"against its motor"};
   const std::vector<std::string> creep = {"although nothing is driven"};
+  const std::vector<std::string> jumps = {"jumped by", "at once, against its motor"};
   const auto sixteenth = [](sample_report& sample) { sample.encoder_counts[0] /= 16; };
   const auto swapped = [](sample_report& sample) {
     std::swap(sample.encoder_counts[0], sample.encoder_counts[1]);
@@ -198,6 +227,10 @@ std::vector<LyingLine> wrong_encoders() {
        {"although nothing is driven", "arm: angle"},
        0.0},
       {"InvalidNowAndThen", 1.0, 300, in_samples(invalid), {"without a valid angle"}, 0.25},
+      {"LoopedArm", 1.0, 300, looped(1), jumps, 0.25},
+      {"LoopedCounts", 1.0, 300, looped(2), jumps, 0.25},
+      {"LoopedCountsAt3V", 3.0, 300, looped(2), jumps, 0.25},
+      {"ReversedInTheDrive", 3.0, 300, in_samples(reversed), {"at once, against its motor"}, 0.25},
   };
 }
 
@@ -211,6 +244,11 @@ std::vector<LyingLine> report_lies() {
   const auto idle = [](sample_report& sample) {
     sample.status = static_cast<std::uint8_t>(sample.status & ~STATUS_DRIVING);
     sample.command_q15[0] = 0;
+  };
+  const auto flapping = [] {
+    return [k = 0](sample_report& sample) mutable {
+      if (++k % 3 == 0) sample.status ^= STATUS_DRIVING;
+    };
   };
   const auto fault = [](sample_report& sample) { sample.fault_flags |= FAULT_AMPLIFIER; };
   const auto no_fault = [](sample_report& sample) { sample.fault_flags = 0; };
@@ -235,6 +273,7 @@ std::vector<LyingLine> report_lies() {
       {"NotDrivingFromTheStart", 1.0, 0, in_samples(always(idle)), output, 0.25},
       {"NotDrivingOnAnUnsteadyLine", 1.0, 300, on_unsteady_line(in_samples(always(idle))), output,
        0.25},
+      {"StatusFlaps", 1.0, 300, in_samples(flapping), output, 0.25},
       {"FaultWithoutTrip", 1.0, 300, in_samples(always(fault)), contradiction, 0.25},
       {"TripWithoutFault", 1.0, 0, in_samples(always(no_fault)), contradiction, 0.0},
       {"StaleEcho", 1.0, 300, in_samples(stale), stale_causes, 0.25},
