@@ -130,7 +130,13 @@ TEST(RecordingKinds, OtherFilesAreRefusedWithARemedy) {
   expect_parts(refusal([&] { (void)import_recording(folder.file("run.parquet"), rig); }),
                {"run.parquet: Parquet files are not supported", "to_csv"});
   expect_parts(refusal([&] { (void)import_recording(folder.file("run.json"), rig); }),
-               {"run.json: JSON is not a recording", "--parameters"});
+               {"run.json: a result of rigcal is not a recording", "--parameters"});
+  folder.write("can.log", "(1436509052.249713) can0 044#2A366C2BBA\n(1436509052.25) can0 1#0\n");
+  folder.write("can.txt", "  can0  044   [2]  2A 36\n  can0  045   [1]  01\n");
+  expect_parts(refusal([&] { (void)import_recording(folder.file("can.log"), rig); }),
+               {"can.log: logs of a CAN bus are not supported", "CanutilsLogReader('"});
+  expect_parts(refusal([&] { (void)import_recording(folder.file("can.txt"), rig); }),
+               {"can.txt: printed frames of a CAN bus", "candump -l"});
   for (const char* command :
        {"info ", "init --kind pendulum --out x.textproto --from ", "export --out x.csv "}) {
     run_refused(command + folder.file("run.parquet"),

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "proto/text/table/comma_meaning.hpp"
+#include "proto/text/table/record_text.hpp"
 #include "proto/text/table/serial_monitor.hpp"
 #include "proto/text/table/table_cells.hpp"
 #include "proto/text/table/table_layout.hpp"
@@ -59,25 +60,36 @@ CsvTable make_table(const std::string& path, const TableLayout& layout) {
   table.path = path;
   table.layout = join_assumptions(layout.assumptions);
   table.header = layout.names;
+  table.units = layout.units;
   return table;
 }
 
 /// Text of a table with its layout.
 struct LaidOutText {
   DecodedText decoded;
+  RecordText records;
   SerialMonitorText monitor;
   TableLayout layout;
 
   LaidOutText(const std::string& path, std::string_view contents,
               const std::vector<std::string>& names)
       : decoded(decode_text(path, contents)),
-        monitor(convert_serial_monitor(decoded.text())),
-        layout(find_table_layout(path, monitor.assumption.empty() ? decoded.text() : monitor.table,
-                                 names)) {
-    for (const std::string& assumption : {monitor.assumption, decoded.encoding}) {
+        records(convert_records(path, decoded.text())),
+        monitor(
+            convert_serial_monitor(records.assumption.empty() ? decoded.text() : records.table)),
+        layout(find_table_layout(path, text(), names)) {
+    // The header line of a table of records is not in the text.
+    if (!records.assumption.empty()) --layout.lines_before_rows;
+    for (const std::string& assumption :
+         {monitor.assumption, records.assumption, decoded.encoding}) {
       if (assumption.empty()) continue;
       layout.assumptions.insert(layout.assumptions.begin(), assumption);
     }
+  }
+  std::string_view text() const {
+    return !monitor.assumption.empty()   ? monitor.table
+           : !records.assumption.empty() ? records.table
+                                         : decoded.text();
   }
   LaidOutText(const LaidOutText&) = delete;
   LaidOutText& operator=(const LaidOutText&) = delete;
@@ -339,6 +351,12 @@ class RowReader {
 };
 
 }  // namespace
+
+std::string CsvTable::label(int request) const {
+  const auto field = static_cast<std::size_t>(fields[static_cast<std::size_t>(request)]);
+  const bool has_unit = field < units.size() && !units[field].empty();
+  return header[field] + (has_unit ? " [" + units[field] + "]" : "");
+}
 
 std::string CsvTable::where(int row, int request) const {
   if (!sources.empty()) {

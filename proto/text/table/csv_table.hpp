@@ -44,6 +44,7 @@ struct CsvTable {
   std::string path;
   std::string layout;  ///< what was assumed about a text file, for a note; empty: plain CSV
   std::vector<std::string> header;          ///< names of all columns of the file
+  std::vector<std::string> units = {};      ///< of all columns, from a line below the header
   std::vector<int> fields;                  ///< per request: its index in the header
   std::vector<int> nanoseconds = {};        ///< per request: of a stamp's second column, or -1
   std::vector<std::vector<double>> values;  ///< per request: one number a row, finite or NaN
@@ -56,6 +57,9 @@ struct CsvTable {
   std::vector<std::string> sources = {};
 
   int row_count() const { return static_cast<int>(lines.size()); }
+
+  /// Returns the name of a requested column, with its unit if the file states it: "u [mA]".
+  std::string label(int request) const;
 
   /// Returns the location of a value for messages: "FILE:LINE:FIELD", counted from 1, or "FILE:
   /// SOURCE, row ROW" for a file without lines.

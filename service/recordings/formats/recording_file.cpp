@@ -94,6 +94,16 @@ std::string beginning_of(const std::string& path) {
   return std::string(proto::as_text(std::span(bytes).first(size)));
 }
 
+/// Returns whether a file begins as a result of rigcal in JSON does, with the name of the rig or
+/// the parameters.
+bool is_result(std::string_view begin) {
+  std::string text;
+  for (const char c : begin.substr(0, begin.find(':'))) {
+    if (c != ' ' && c != '\t' && c != '\r' && c != '\n') text += c;
+  }
+  return text == "{\"rig\"" || text == "{\"parameters\"";
+}
+
 RecordingColumns csv_columns(const std::string& path, const std::vector<std::string>& names) {
   proto::CsvColumns table =
       proto::read_csv_columns(path, proto::read_file(path, proto::kTableSizeMax), names);
@@ -198,9 +208,7 @@ RecordingFileFormat detect_file_format(const std::string& path) {
       std::ranges::any_of(std::array{".mat", ".h5", ".hdf5", ".hdf", ".npy", ".npz"},
                           [&](const char* extension) { return path.ends_with(extension); });
   if (has_arrays || is_named) return RecordingFileFormat::kArrays;
-  const std::size_t first = begin.find_first_not_of(" \t\r\n");
-  const bool json = first != std::string::npos && begin[first] == '{';
-  return json ? RecordingFileFormat::kJson : RecordingFileFormat::kTable;
+  return is_result(begin) ? RecordingFileFormat::kJson : RecordingFileFormat::kTable;
 }
 
 void reject_unsupported_format(const std::string& path, RecordingFileFormat kind) {
@@ -208,13 +216,8 @@ void reject_unsupported_format(const std::string& path, RecordingFileFormat kind
     throw proto::InputError(describe_foreign_file(path, beginning_of(path)));
   }
   if (kind == RecordingFileFormat::kJson) {
-    throw proto::InputError(
-        path + ": JSON is not a recording. Give a result of rigcal as --parameters " + path +
-        "; convert a log to CSV, for example in Python: "
-        "pandas.read_json('" +
-        path +
-        "', lines=True).to_csv('run.csv', "
-        "index=False)");
+    throw proto::InputError(path + ": a result of rigcal is not a recording. Give it as " +
+                            "--parameters " + path);
   }
 }
 
