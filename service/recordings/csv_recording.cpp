@@ -9,6 +9,7 @@
 #include "proto/check/number_check.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/recordings/angle_import.hpp"
+#include "service/recordings/command_unit.hpp"
 #include "service/recordings/counter_wrap.hpp"
 #include "service/recordings/row_clock.hpp"
 #include "service/recordings/row_times.hpp"
@@ -85,6 +86,17 @@ estimator::Segment make_segment(const TableSegment& stretch, const RowTimes& tim
   }
   estimator::interpolate_commands(holes, segment);
   return segment;
+}
+
+/// Checks that commands are in the unit of their motor, and notes doubts.
+void check_commands(const ControlColumn& control, const proto::CsvTable& table, int request,
+                    std::vector<std::string>& notes) {
+  if (control.is_prescribed) return;
+  const std::string label = table.label(request);
+  check_command_unit(control, label, table.where(0, request));
+  const std::string doubt =
+      describe_doubtful_commands(control, label, table.values[static_cast<std::size_t>(request)]);
+  if (!doubt.empty()) notes.push_back(doubt);
 }
 
 /// Sets the controls of joints with a prescribed motion to the accelerations of their coordinates.
@@ -214,6 +226,7 @@ ImportedRecording import_csv_table(proto::CsvTable table, const RecordingFormat&
   for (std::size_t i = 0; i < format.controls.size(); ++i) {
     const std::size_t request = static_cast<std::size_t>(requests.indices.first_control) + i;
     controls.push_back(table.values[request]);
+    check_commands(format.controls[i], table, static_cast<int>(request), summary.notes);
     // prescribe_motions() sets the controls of prescribed motions.
     const double scale = format.controls[i].is_prescribed ? 0.0 : format.controls[i].scale;
     for (double& value : controls.back()) value *= scale;
@@ -283,7 +296,10 @@ ImportedRecording import_columns_in_memory(const std::string& name,
                                            const TimeWindow& window) {
   proto::CsvTable table;
   table.path = name;
-  for (const NamedColumn& column : columns) table.header.push_back(column.name);
+  for (const NamedColumn& column : columns) {
+    table.header.push_back(column.name);
+    table.units.push_back(column.unit);
+  }
   const std::vector<proto::ColumnRequest> requests = make_column_requests(format);
   require_columns(name, columns, requests);
   for (const proto::ColumnRequest& request : requests) {

@@ -31,6 +31,8 @@ struct ControlColumn {
   std::string joint;
   std::string unit;  ///< unit of the control signal
   double scale = 1.0;
+  bool has_scale = false;      ///< the rig file gives the scale
+  double largest = 0.0;        ///< largest magnitude that the motor takes [unit]; 0 if unknown
   bool is_prescribed = false;  ///< whether the recorded coordinate prescribes the motion
   std::string place = {};      ///< location in the rig file, "FILE:LINE:COLUMN"
 };

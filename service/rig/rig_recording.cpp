@@ -12,6 +12,7 @@
 #include "estimator/model/encoder.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/rig/parameters/message_fields.hpp"
+#include "service/rig/rig_joints.hpp"
 #include "service/rig/rig_sensors.hpp"
 #include "service/text/number_format.hpp"
 
@@ -173,15 +174,18 @@ EncoderColumn read_encoder_column(const v1::RecordingFormat& recording, const v1
                        "\" column: ... unit: ... } or remove the encoder");
 }
 
-ControlColumn read_control(const v1::ControlColumn& source, const std::string& unit,
-                           const TextLocator& place) {
+ControlColumn read_control(const v1::ControlColumn& source, const v1::Rig& rig,
+                           const v1::Motor& motor, const TextLocator& place) {
   require_column(source, place);
   const double scale = source.has_scale() ? source.scale() : 1.0;
   if (scale == 0.0) place.at("scale").fail("the scale must be a number other than 0");
+  const double allowed = find_command_limits(rig.safety(), source.joint()).command_max;
   return {.column = source.column(),
           .joint = source.joint(),
-          .unit = unit,
+          .unit = motor.control_unit(),
           .scale = scale,
+          .has_scale = source.has_scale(),
+          .largest = allowed > 0.0 ? allowed : motor.control_max(),
           .place = place.where()};
 }
 
@@ -467,8 +471,8 @@ RecordingFormat read_recording_format(const v1::Rig& rig, const Mechanism& mecha
                  joint.name + "\" column: ... } or remove the motor");
     }
     if (control >= 0) {
-      format.controls.push_back(read_control(source.control(control),
-                                             joint_of(rig, joint.name)->motor().control_unit(),
+      format.controls.push_back(read_control(source.control(control), rig,
+                                             joint_of(rig, joint.name)->motor(),
                                              place.at("control", control)));
     }
   }

@@ -32,8 +32,9 @@ using Phases = std::vector<std::pair<double, std::string>>;
 
 /// Writes samples at 1 kHz, without those in [skip_from, skip_to).
 void write_recording(const std::string& path, int count, int skip_from = 0, int skip_to = 0,
-                     const Phases& phases = {}, double trip_s = -1.0) {
-  auto writer = proto::RecordingWriter::create(path, kHeader);
+                     const Phases& phases = {}, double trip_s = -1.0,
+                     const proto::RecordingHeader& header = kHeader) {
+  auto writer = proto::RecordingWriter::create(path, header);
   ASSERT_TRUE(writer.ok()) << writer.error().detail;
   for (const auto& [time_s, name] : phases) {
     proto::Event event{.timestamp_s = time_s, .kind = proto::EventKind::kScenario, .name = name};
@@ -82,6 +83,18 @@ TEST(McapRecording, ArrivesInTheOrderOfTheRigsJoints) {
   EXPECT_EQ(segment.angles(7, 0), arm_angle(7));
   EXPECT_EQ(imported.summary.rows, 500);
   EXPECT_TRUE(imported.summary.gaps.empty());
+}
+
+TEST(McapRecording, InAnotherUnitThanTheMotorsIsRefused) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("run.mcap");
+  proto::RecordingHeader header = kHeader;
+  header.motors = {"1"};
+  header.command_units = {"duty"};
+  write_recording(path, 500, 0, 0, {}, -1.0, header);
+  expect_parts(refusal([&] { (void)import_recording(path, furuta()); }),
+               {"run.mcap: the commands are in duty", "\"1\"", "control_unit: \"V\"",
+                "Use the rig file it was recorded with"});
 }
 
 // The motion after a trip is not part of the experiment. At least ten samples must precede it.

@@ -1,5 +1,6 @@
 #include "service/rig/rig_file.hpp"
 
+#include <google/protobuf/descriptor.h>
 #include <gtest/gtest.h>
 
 #include <Eigen/LU>

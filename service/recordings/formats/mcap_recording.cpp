@@ -15,6 +15,7 @@
 #include "proto/recording/recording_recover.hpp"
 #include "proto/recording/recording_rules.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/recordings/command_unit.hpp"
 #include "service/recordings/row_times.hpp"
 #include "service/text/number_format.hpp"
 
@@ -160,6 +161,22 @@ estimator::Segment make_segment(const proto::SeriesSegment& source, std::size_t 
     }
   }
   return segment;
+}
+
+/// Checks that the commands were recorded in the units of the rig's motors.
+void check_command_units(const std::string& path, const Rig& rig,
+                         const proto::RecordingHeader& header,
+                         const std::vector<std::size_t>& motors) {
+  const std::vector<int> joints = estimator::joints_with_motor(rig.mechanism);
+  for (std::size_t m = 0; m < motors.size(); ++m) {
+    const auto joint = static_cast<std::size_t>(joints[m]);
+    const std::string why = describe_unit_contradiction(proto::command_unit(header, motors[m]),
+                                                        rig.mechanism.joints[joint].name,
+                                                        rig.joint_facts[joint].control_unit);
+    if (why.empty()) continue;
+    throw proto::InputError(path + ": " + why + " in " + rig.path +
+                            ". Use the rig file it was recorded with");
+  }
 }
 
 /// Removes the rows of a segment before a time. @return number of removed rows
@@ -310,6 +327,7 @@ ImportedRecording import_daq_samples(const std::string& path, proto::Recording r
   const std::vector<std::string>& joints = series.value().joints;
   const std::vector<std::size_t> channels = find_channels(path, rig, joints);
   const std::vector<std::size_t> motors = find_motors(path, rig, recording.header.motors);
+  check_command_units(path, rig, recording.header, motors);
 
   ImportedRecording result;
   result.recording.name = path;

@@ -350,14 +350,14 @@ const ColumnProfile* find_command_column(const std::vector<ColumnProfile>& colum
 
 CommandUnit guess_command_unit(const ColumnProfile& column) {
   const auto unit = find_command_unit(column.label);
-  if (unit && unit->unit != "duty") return *unit;
+  const bool may_be_counts = unit && unit->unit == "duty" && unit->scale == 1.0;
+  if (unit && !may_be_counts) return *unit;
   if (has(column, {"v", "volt", "volts", "voltage"})) return {"V"};
   if (has(column, {"a", "amp", "amps", "current"})) return {"A"};
   if (has(column, {"nm", "torque", "tau"})) return {"N·m"};
   if (has(column, {"n", "force"})) return {"N"};
   if (has(column, {"pwm", "duty"})) {
-    const bool is_percent = column.label.find('%') != std::string::npos || has(column, {"percent"});
-    if (is_percent) return {"duty", 0.01};
+    if (has(column, {"percent"})) return {"duty", 0.01};
     return {std::max(std::abs(column.low), std::abs(column.high)) <= 1.0 ? "duty" : "1"};
   }
   if (has(column, kEffortWords)) return {has(column, kPositionWords) ? "N" : "N·m"};

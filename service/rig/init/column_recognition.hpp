@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "service/recordings/command_unit.hpp"
 #include "service/rig/init/rig_answers.hpp"
 
 namespace service {

@@ -85,14 +85,6 @@ bool has_word(const char* words, const std::string& word) {
   return !word.empty() && std::string_view(words).find(" " + word + " ") != std::string_view::npos;
 }
 
-/// Returns the text in brackets at the end of a name; empty if there is none.
-std::string_view text_in_brackets(std::string_view name, char open, char close) {
-  if (!name.ends_with(close)) return {};
-  const std::size_t at = name.rfind(open);
-  if (at == std::string_view::npos) return {};
-  return name.substr(at + 1, name.size() - at - 2);
-}
-
 bool plausible(double step, double unit_size) {
   return step * unit_size <= 1.0 / kSlowest && step * unit_size >= 1.0 / kFastest;
 }
@@ -148,31 +140,6 @@ TimeUnit parse_time_unit(const std::string& text) {
 
 std::string time_unit_field(const TimeUnit& unit) {
   return unit.field.empty() ? "unit_s: " + format_number(unit.size, 16) : "unit: " + unit.field;
-}
-
-std::vector<std::string> words_of(const std::string& name) {
-  std::vector<std::string> words(1);
-  char last = ' ';
-  std::string text = name;
-  for (const auto& [sign, word] : {std::pair("°", " deg "), {"µ", "u"}, {"μ", "u"}}) {
-    const std::size_t at = text.find(sign);
-    if (at != std::string::npos) text.replace(at, std::string_view(sign).size(), word);
-  }
-  for (const char c : text) {
-    const auto u = static_cast<unsigned char>(c);
-    const bool letter = std::isalnum(u) != 0;
-    const bool hump = std::isupper(u) != 0 && std::islower(static_cast<unsigned char>(last)) != 0;
-    if ((!letter || hump) && !words.back().empty()) words.emplace_back();
-    if (letter) words.back() += static_cast<char>(std::tolower(u));
-    last = c;
-  }
-  for (std::string& word : words) {
-    while (!word.empty() && std::isdigit(static_cast<unsigned char>(word.back())) != 0) {
-      word.pop_back();
-    }
-  }
-  std::erase(words, "");
-  return words;
 }
 
 std::optional<ReadingUnit> find_reading_unit(const std::string& name) {
@@ -234,29 +201,6 @@ std::string describe_unknown_unit(const std::string& name, const std::string& op
   if (!has_letter || find_reading_unit(name) || find_time_unit(name)) return "";
   return "column \"" + name + "\" is in \"" + unit + "\", a unit that rigcal does not know. Give " +
          option;
-}
-
-std::optional<CommandUnit> find_command_unit(const std::string& name) {
-  struct Row {
-    const char *text, *unit;
-    double scale;
-  };
-  static constexpr Row kRows[] = {
-      {"V", "V", 1.0},       {"mV", "V", 1e-3},     {"A", "A", 1.0},       {"mA", "A", 1e-3},
-      {"Nm", "N·m", 1.0},    {"N·m", "N·m", 1.0},   {"N*m", "N·m", 1.0},   {"N m", "N·m", 1.0},
-      {"mNm", "N·m", 1e-3},  {"mN·m", "N·m", 1e-3}, {"mN*m", "N·m", 1e-3}, {"Ncm", "N·m", 1e-2},
-      {"N·cm", "N·m", 1e-2}, {"N*cm", "N·m", 1e-2}, {"N", "N", 1.0},       {"mN", "N", 1e-3},
-      {"kN", "N", 1e3},      {"duty", "duty", 1.0}};
-  std::string text;
-  for (const auto& [open, close] : {std::pair('[', ']'), {'(', ')'}}) {
-    if (text.empty()) text = text_in_brackets(name, open, close);
-  }
-  const bool is_certain = name.ends_with(']') && !text.empty();
-  if (text.empty()) text = name.substr(name.find_last_of("_. /,") + 1);
-  for (const Row& row : kRows) {
-    if (text == row.text) return CommandUnit{row.unit, row.scale};
-  }
-  return is_certain ? std::optional(CommandUnit{text}) : std::nullopt;
 }
 
 }  // namespace service

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "service/text/name_words.hpp"
+
 namespace service {
 
 /// Unit of an encoder column, for angles or for positions of prismatic joints.
@@ -48,10 +50,6 @@ TimeUnit parse_time_unit(const std::string& text);
 /// Returns the field of a rig file for a unit, e.g. "unit: MILLISECOND" or "unit_s: 60".
 std::string time_unit_field(const TimeUnit& unit);
 
-/// Splits a column's name into lower-case words, at non-alphanumeric characters and before a
-/// capital that follows a lower-case letter. Removes trailing digits of each word.
-std::vector<std::string> words_of(const std::string& name);
-
 /// Returns the unit of readings that the name of a column contains; nullopt if it contains none.
 std::optional<ReadingUnit> find_reading_unit(const std::string& name);
 /// Returns the unit of time that the name of a column contains; nullopt if it contains none.
@@ -68,15 +66,5 @@ TimeUnit find_plausible_time_unit(double step);
 /// is neither, or if the name has no unit. Only a text in square brackets is certainly a unit.
 /// @param option  option that gives the unit, e.g. "--angle-unit"
 std::string describe_unknown_unit(const std::string& name, const std::string& option);
-
-/// Unit of a motor's command, and its size in the unit of the rig file.
-struct CommandUnit {
-  std::string unit;
-  double scale = 1.0;
-};
-
-/// Returns the unit at the end of a command column's name, such as "mV" or "[mA]"; nullopt if the
-/// name ends with no unit.
-std::optional<CommandUnit> find_command_unit(const std::string& name);
 
 }  // namespace service

@@ -52,24 +52,6 @@ TEST(ColumnUnits, AreFoundInNames) {
   }
 }
 
-// The unit of a command in thousandths was taken for the whole unit.
-TEST(ColumnUnits, OfCommandsHaveAScale) {
-  for (const auto& [name, unit, scale] : {std::tuple("u_mV", "V", 1e-3),
-                                          {"u_V", "V", 1.0},
-                                          {"current [mA]", "A", 1e-3},
-                                          {"torque (mNm)", "N·m", 1e-3},
-                                          {"tau_Ncm", "N·m", 1e-2},
-                                          {"force_kN", "N", 1e3},
-                                          {"u [bit]", "bit", 1.0}}) {
-    const auto found = find_command_unit(name);
-    ASSERT_TRUE(found.has_value()) << name;
-    EXPECT_EQ(found->unit, unit) << name;
-    EXPECT_EQ(found->scale, scale) << name;
-  }
-  EXPECT_FALSE(find_command_unit("u").has_value());
-  EXPECT_FALSE(find_command_unit("voltage").has_value());
-}
-
 TEST(ColumnUnits, OfUnknownMeaningAreRefused) {
   expect_parts(describe_unknown_unit("theta [foo]", "--angle-unit"),
                {"\"theta [foo]\" is in \"foo\"", "does not know", "--angle-unit"});

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "service/rig/recording_format.hpp"
+
+namespace service {
+
+/// Unit of a motor's command, and its size in the unit of the rig file.
+struct CommandUnit {
+  std::string unit;
+  double scale = 1.0;
+  /// Whether the name certainly states this known unit: in brackets, or other than a letter that
+  /// may name a motor or a phase, as in "motor_A".
+  bool is_certain = false;
+};
+
+/// Returns the unit at the end of a command column's name, such as "mV" or "[mA]"; nullopt if the
+/// name ends with no unit.
+std::optional<CommandUnit> find_command_unit(const std::string& name);
+
+/// Returns why the unit that a recording states for a motor's command contradicts the rig file,
+/// without a remedy; empty if it does not. Units that rigcal does not
+/// know, such as "1", contradict nothing.
+/// @param stated    unit of the recording; empty if unknown
+/// @param rig_unit  control_unit of the motor
+std::string describe_unit_contradiction(const std::string& stated, const std::string& joint,
+                                        const std::string& rig_unit);
+
+/// Checks that the name of a command column states no other unit than the motor's. The rig file's
+/// scale of the column is a conversion, after which nothing is checked.
+/// @param label  name of the column, with the unit below the header if there is one
+/// @param where  location for the message
+/// @throws proto::InputError with the conversion, or how to give one
+void check_command_unit(const ControlColumn& control, const std::string& label,
+                        const std::string& where);
+
+/// Returns the note on commands that are probably in another unit than the motor's: all between −1
+/// and 1, as a duty is, although the motor takes several times as much. Empty if they are not.
+/// @param values  commands in the recording
+std::string describe_doubtful_commands(const ControlColumn& control, const std::string& label,
+                                       const std::vector<double>& values);
+
+}  // namespace service
