@@ -174,6 +174,27 @@ def test_tables_of_other_libraries(frame):
     refused("recording 1 is a Series", "give a DataFrame", recordings=[frame[frame.columns[1]]])
 
 
+# numpy.genfromtxt(names=True, usemask=True) returns such arrays.
+def test_structured_and_masked_arrays(frame):
+    text = RIG.read_text().replace("unit: RADIAN", "unit: RADIAN allow_missing: true")
+    lacking = frame.copy()
+    lacking.loc[100:120, frame.columns[1]] = np.nan
+    expected = rigcal.load_recording(lacking, text).segments[0].readings
+    records = frame.to_records(index=False)
+    masked = np.ma.array(np.array(records), mask=False)
+    masked[frame.columns[1]][100:121] = np.ma.masked
+    masked[frame.columns[1]].data[100:121] = 1e20  # what the mask hides
+    columns = {name: masked[name] for name in frame}
+    for given in (masked, columns):
+        np.testing.assert_array_equal(rigcal.load_recording(given, text).segments[0].readings,
+                                      expected)
+    np.testing.assert_array_equal(rigcal.load_recording(records, RIG).segments[0].readings,
+                                  rigcal.load_recording(frame, RIG).segments[0].readings)
+    refused("NaN", recordings=columns)
+    for plain in (frame.to_numpy(), [frame.to_numpy()]):
+        refused("recording 1 is an array without names", "'t': x[:, 0]", recordings=plain)
+
+
 # Columns that the rig does not use may have any type.
 def test_texts_beside(frame, result):
     reported = rigcal.calibrate(frame.assign(remark="good", day=pd.Timestamp("2026-11-24")), RIG)

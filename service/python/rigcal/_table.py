@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from rigcal.errors import InputError
 from rigcal.rig import Rig
 
-#: A recording: a file, a table (pandas or polars) with the columns that the rig file names, or
-#: columns by name.
-RecordingLike = Union[str, "os.PathLike[str]", pd.DataFrame, Mapping[str, Any]]
+#: A recording: a file, a table (pandas, polars or a structured array) with the columns that the rig
+#: file names, or columns by name.
+RecordingLike = Union[str, "os.PathLike[str]", pd.DataFrame, Mapping[str, Any], NDArray[Any]]
 RecordingsLike = Union[RecordingLike, Sequence[RecordingLike]]
 
 #: Texts that mean "no reading", in lower case; the same as in a text file.
@@ -28,7 +28,8 @@ _KINDS = (str, os.PathLike, pd.DataFrame, Mapping)
 
 
 def _as_table(recording: Any, name: str) -> Any:
-    """Returns a DataFrame of polars as columns by name; other recordings unchanged.
+    """Returns a DataFrame of polars and a structured array as columns by name; other recordings
+    unchanged.
 
     Raises InputError with the way to convert a table of another library.
     """
@@ -37,6 +38,11 @@ def _as_table(recording: Any, name: str) -> Any:
         return {column: recording[column].to_numpy() for column in recording.columns}
     if isinstance(recording, _KINDS):
         return recording
+    if isinstance(recording, np.ndarray) and recording.dtype.names is not None:
+        return {column: recording[column] for column in recording.dtype.names}
+    if isinstance(recording, np.ndarray):
+        raise InputError(f"{name} is an array without names of its columns; give them by name, such "
+                         "as {'t': x[:, 0], 'angle': x[:, 1]}")
     given = f"a {kind}"
     if library == "polars" and kind == "LazyFrame":
         raise InputError(f"{name} is {given} of polars, which has no data yet; give its collect()")
@@ -51,7 +57,7 @@ def _as_table(recording: Any, name: str) -> Any:
 
 def is_one_recording(recordings: Any) -> bool:
     """Returns whether an argument is one recording, not a sequence of recordings."""
-    return isinstance(recordings, _KINDS) or not isinstance(recordings, (list, tuple)) and (
+    return isinstance(recordings, (*_KINDS, np.ndarray)) or not isinstance(recordings, (list, tuple)) and (
         hasattr(recordings, "columns") or not hasattr(recordings, "__iter__"))
 
 
@@ -141,6 +147,11 @@ def _plain(column: Any) -> NDArray[Any]:
     if isinstance(column, pd.Series) and pd.api.types.is_extension_array_dtype(dtype) \
             and pd.api.types.is_numeric_dtype(dtype):
         return np.asarray(column.to_numpy(dtype=float, na_value=np.nan))
+    if isinstance(column, np.ma.MaskedArray):
+        kind = column.dtype.kind
+        numbers = column.astype(float) if kind in "biu" else column
+        missing = {"M": np.datetime64("NaT"), "m": np.timedelta64("NaT")}.get(kind, np.nan)
+        return np.asarray(numbers.filled(missing) if kind in "biufMm" else column)
     return np.asarray(column)
 
 
