@@ -1,5 +1,6 @@
 #include "service/calibration/live_fit.hpp"
 
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -74,11 +75,11 @@ std::string find_live_problem(const rigcal::v1::CheckLive& request) {
 }
 
 LiveFit::LiveFit(const rigcal::v1::LiveRequest& request, proto::RecordingHeader names)
-    : rig_(parse_rig(request.rig_name(), request.rig_text())),
-      rig_text_(request.rig_text()),
-      estimated_through_s_(-kInf) {
+    : rig_(parse_rig(request.rig_name(), request.rig_text())), estimated_through_s_(-kInf) {
   recording_.header = std::move(names);
 }
+
+LiveFit::~LiveFit() { stop_.store(true); }
 
 void LiveFit::add(const rigcal::v1::SampleBatch& batch) {
   if (has_ended()) return;
@@ -94,24 +95,73 @@ bool LiveFit::is_due() const {
          recording_.samples.back().timestamp_s - estimated_through_s_ >= kPeriod_s;
 }
 
-estimator::ContinuedCalibration LiveFit::calibrate_completely(const estimator::Recording& recording,
-                                                              const std::atomic<bool>* stop) {
+Rig LiveFit::make_start() const {
+  Rig rig = rig_;
+  // The calibration may have added parameters, such as the offset after an encoder slip.
+  if (last_ && last_->calibration.mechanism.parameters.size() == rig.mechanism.parameters.size()) {
+    copy_parameter_values(last_->calibration.mechanism, rig.mechanism);
+  }
+  return rig;
+}
+
+LiveFit::CompleteCalibration LiveFit::calibrate_completely(
+    Rig rig, const estimator::Recording& recording) const {
   CalibrationInput input;
-  input.rig_name = rig_.path;
-  input.rig = rig_;
-  if (last_) copy_parameter_values(last_->calibration.mechanism, input.rig.mechanism);
+  input.rig_name = rig.path;
+  input.rig = std::move(rig);
   input.recordings = {recording};
   input.context.recordings.emplace_back().summary.file = kRecordingName;
   estimator::CalibrationMonitor monitor;
-  monitor.stop = stop;
-  estimator::ContinuedCalibration complete{run_calibration(input, monitor)};
-  complete_s_ = motion_duration(recording);
-  is_model_accepted_ = complete.calibration.converged() &&
-                       complete.calibration.verdict.kind == estimator::VerdictKind::kAccepted;
+  monitor.stop = &stop_;
+  CompleteCalibration complete;
+  complete.result.emplace(run_calibration(input, monitor));
+  const estimator::Calibration& calibration = complete.result->calibration;
+  complete.is_model_accepted =
+      calibration.converged() && calibration.verdict.kind == estimator::VerdictKind::kAccepted;
   return complete;
 }
 
-rigcal::v1::LiveEstimate LiveFit::estimate(const std::atomic<bool>* stop) {
+void LiveFit::begin_complete_calibration(const estimator::Recording& recording) {
+  complete_s_ = motion_duration(recording);
+  complete_ = std::async(std::launch::async, [this, recording, rig = make_start()]() mutable {
+    try {
+      return calibrate_completely(std::move(rig), recording);
+    } catch (const std::exception&) {  // a later estimate reports it
+      return CompleteCalibration();
+    }
+  });
+}
+
+void LiveFit::take_complete_calibration() {
+  if (!complete_.valid() ||
+      complete_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    return;
+  }
+  CompleteCalibration complete = complete_.get();
+  is_model_accepted_ = complete.is_model_accepted;
+  last_ = std::move(complete.result);
+}
+
+estimator::ContinuedCalibration LiveFit::update(const estimator::Recording& recording) {
+  const auto continued = [&]() -> std::optional<estimator::ContinuedCalibration> {
+    if (!last_) return std::nullopt;
+    return estimator::continue_calibration(rig_.mechanism, *last_, {recording}, {});
+  };
+  take_complete_calibration();
+  auto next = continued();
+  if (!next && complete_.valid()) {
+    complete_.wait();
+    take_complete_calibration();
+    next = continued();
+  }
+  if (next) return *std::move(next);
+  complete_s_ = motion_duration(recording);
+  CompleteCalibration complete = calibrate_completely(make_start(), recording);
+  is_model_accepted_ = complete.is_model_accepted;
+  return *std::move(complete.result);
+}
+
+rigcal::v1::LiveEstimate LiveFit::estimate() {
   rigcal::v1::LiveEstimate estimate;
   if (recording_.samples.empty()) return estimate;
   estimated_through_s_ = recording_.samples.back().timestamp_s;
@@ -130,13 +180,7 @@ rigcal::v1::LiveEstimate LiveFit::estimate(const std::atomic<bool>* stop) {
       estimate.set_problem("too little motion is recorded yet");
       return estimate;
     }
-    std::optional<estimator::ContinuedCalibration> next;
-    estimator::CalibrationMonitor monitor;
-    monitor.stop = stop;
-    if (last_ && duration_s < kCompleteGrowth * complete_s_) {
-      next = continue_calibration(rig_.mechanism, *last_, {recording}, {}, monitor);
-    }
-    last_ = next ? std::move(next) : calibrate_completely(recording, stop);
+    last_ = update(recording);
     estimate.set_is_model_accepted(is_model_accepted_);
     for (const estimator::ParameterEstimate& parameter : last_->calibration.parameters) {
       rigcal::v1::LiveParameter& item = *estimate.add_parameters();
@@ -144,6 +188,9 @@ rigcal::v1::LiveEstimate LiveFit::estimate(const std::atomic<bool>* stop) {
       item.set_unit(parameter.unit);
       item.set_value(parameter.value);
       item.set_half_width(parameter.half_interval);
+    }
+    if (!complete_.valid() && duration_s >= kCompleteGrowth * complete_s_) {
+      begin_complete_calibration(recording);
     }
   } catch (const std::exception& error) {  // too little motion, no convergence
     last_.reset();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <future>
 #include <optional>
 #include <string>
 
@@ -15,10 +16,11 @@ namespace service {
 /// remedy: an invalid rig file, an unknown or fixed parameter, a wrong unit. Empty if it can.
 std::string find_live_problem(const rigcal::v1::CheckLive& request);
 
-/// Estimates the parameters of a rig from a recording in progress. The first estimate, and the
-/// estimate whenever the recording has become half as long again, is a calibration as by
-/// `run_calibration`, with a search for faults and a test of the model. The estimates in between
-/// continue from the last one (estimator::continue_calibration).
+/// Estimates the parameters of a rig from a recording in progress. The first estimate is a complete
+/// calibration as by `run_calibration`, with a search for faults and a test of the model. Each
+/// later estimate continues from the last one (estimator::continue_calibration), which takes a
+/// fraction of the time. Whenever the recording has become half as long again, another thread
+/// calibrates it completely, and the following estimates continue from the result.
 class LiveFit {
  public:
   /// Motion that must have been recorded before the first estimate, and between two estimates [s].
@@ -31,6 +33,11 @@ class LiveFit {
   /// @throws proto::InputError for an invalid rig file
   LiveFit(const rigcal::v1::LiveRequest& request, proto::RecordingHeader names);
 
+  /// Cancels a complete calibration that is in progress.
+  ~LiveFit();
+  LiveFit(const LiveFit&) = delete;
+  LiveFit& operator=(const LiveFit&) = delete;
+
   /// Adds messages of the recording, in order. Ignores those that violate the schema.
   void add(const rigcal::v1::SampleBatch& batch);
 
@@ -39,20 +46,31 @@ class LiveFit {
 
   /// Estimates the parameters from all samples so far. If that is not possible, the result contains
   /// the reason, and the next samples may make it possible.
-  rigcal::v1::LiveEstimate estimate(const std::atomic<bool>* stop = nullptr);
+  rigcal::v1::LiveEstimate estimate();
 
   /// Returns whether no further estimates follow: the recording is too long.
   bool has_ended() const { return recording_.samples.size() >= kSamplesMax; }
 
  private:
-  estimator::ContinuedCalibration calibrate_completely(const estimator::Recording& recording,
-                                                       const std::atomic<bool>* stop);
+  struct CompleteCalibration {
+    std::optional<estimator::ContinuedCalibration> result;  // empty if it failed
+    bool is_model_accepted = false;
+  };
+
+  CompleteCalibration calibrate_completely(Rig rig, const estimator::Recording& recording) const;
+  /// Returns the rig with the latest estimates as initial values.
+  Rig make_start() const;
+  void begin_complete_calibration(const estimator::Recording& recording);
+  /// Continues from a complete calibration that has ended.
+  void take_complete_calibration();
+  estimator::ContinuedCalibration update(const estimator::Recording& recording);
 
   Rig rig_;
-  std::string rig_text_;
   proto::Recording recording_;
   double estimated_through_s_;      // time of the newest sample at the last estimate
   double complete_s_ = 0.0;         // duration of the motion at the last complete calibration
+  std::atomic<bool> stop_{false};   // of complete calibrations
+  std::future<CompleteCalibration> complete_;  // in progress
   bool is_model_accepted_ = false;  // by the last complete calibration
   std::optional<estimator::ContinuedCalibration> last_;
 };

@@ -107,7 +107,8 @@ TEST(LiveFitTest, EstimatesWithShrinkingIntervals) {
     half_width = inertia.half_width();
     if (time_s > 3.0) EXPECT_TRUE(estimate.is_model_accepted());
   }
-  EXPECT_LT(half_width, 0.2 * first_half_width);
+  // White reading errors alone give 1/√duration, from 1.5 s to 10 s.
+  EXPECT_LT(half_width, std::sqrt(0.15) * first_half_width);
 }
 
 // A warm start must not change the result: the estimate that continues from earlier ones equals a

@@ -24,6 +24,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// Largest share of a processor that a live fit uses on average, and the time by which it may be
+/// ahead of this share: two threads work while the recording is calibrated completely [s].
+constexpr double kShare = 0.5;
+constexpr double kAhead_s = 2.0;
+
+/// Returns the processor time of all threads of this process.
+double used_processor_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
 /// Receives the session, and estimates in the pauses.
 class LiveFitLoop {
  public:
@@ -34,11 +42,10 @@ class LiveFitLoop {
       if (wait_for_input(!is_due ? -1 : milliseconds_until(earliest_))) {
         if (!receive()) return is_valid_ ? 0 : 1;
       } else if (is_due && Clock::now() >= earliest_) {
-        const std::clock_t begin = std::clock();
         send(fit_->estimate());
-        const double used_s = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-        earliest_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                       std::chrono::duration<double>(used_s));
+        earliest_ =
+            start_ + std::chrono::duration_cast<Clock::duration>(
+                         std::chrono::duration<double>((used_processor_s() - kAhead_s) / kShare));
       }
     }
   }
@@ -100,7 +107,8 @@ class LiveFitLoop {
   proto::FrameDecoder decoder_{proto::stream_request_limits()};
   std::array<std::uint8_t, 64 << 10> received_;
   bool is_valid_ = true;
-  Clock::time_point earliest_ = Clock::now();  // time of the next estimate
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point earliest_ = start_;  // time of the next estimate
 };
 
 }  // namespace
