@@ -301,7 +301,8 @@ TEST(ScanRecording, ListsGapsWithoutAGapMessage) {
       *view_as_input_file(record_samples({0, 1, 10, 11, 30}, {{0.025, 25, 3, GapCause::kLink},
                                                               {0.002, 2, 4, GapCause::kLink},
                                                               {0.004, 4, 6, GapCause::kRingFull},
-                                                              {0.015, 15, 5, GapCause::kLink}}))));
+                                                              {0.015, 15, 5, GapCause::kLink},
+                                                              {0.015, 15, 2, GapCause::kLink}}))));
   std::vector<std::pair<std::uint64_t, std::uint64_t>> unlisted;
   for (const Gap& gap : recording.gaps) {
     if (gap.cause != GapCause::kNotListed) continue;

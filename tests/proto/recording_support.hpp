@@ -30,6 +30,7 @@ struct Disk {
   std::uint64_t capacity = std::numeric_limits<std::uint64_t>::max();  // bytes; beyond: kDiskFull
   bool can_reserve = true;    // otherwise reserve() does nothing, as on some file systems
   bool appends_fail = false;  // every append fails with kInputOutput after half of its bytes
+  int failing_appends = 0;    // so many appends fail like this, then none
   bool truncate_fails = false;
   bool published = false;
   int sync_count = 0;
@@ -45,7 +46,8 @@ class MemoryOutputFile final : public proto::OutputFile {
   proto::Status append(std::span<const std::uint8_t> bytes) override {
     if (disk_->hangs) disk_->waited_for = true;
     disk_->hangs.wait(true);
-    if (disk_->appends_fail) {
+    if (disk_->appends_fail || disk_->failing_appends > 0) {
+      --disk_->failing_appends;
       take(bytes.first(bytes.size() / 2));
       return proto::Error{proto::ErrorCode::kInputOutput, "memory: input/output error"};
     }

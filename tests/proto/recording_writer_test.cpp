@@ -8,10 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <map>
 #include <thread>
 
 #include "proto/recording/mcap/mcap_recover.hpp"
 #include "proto/recording/recording_reader.hpp"
+#include "proto/recording/topics.hpp"
 #include "tests/proto/recording_support.hpp"
 #include "tests/support/memory_input_file.hpp"
 #include "tests/support/refusal.hpp"
@@ -211,6 +213,48 @@ TEST(RecordingWriter, FinishesWithTheReasonOnADiskThatFillsUp) {
     EXPECT_EQ(run.writer.lost_sample_count(), 0u);
     ASSERT_EQ(recording.events.size(), 1u);
     EXPECT_EQ(recording.events[0].last_frames.size(), 200u);
+  }
+}
+
+// Messages of each channel are numbered from zero, so that a reader can find a missing one.
+TEST(RecordingWriter, NumbersTheMessagesOfEachChannel) {
+  class Numbers final : public McapVisitor {
+   public:
+    bool on_message(const McapChannel& channel, const McapSchema*,
+                    const McapMessage& message) override {
+      EXPECT_EQ(message.sequence, counts[channel.topic]++) << channel.topic;
+      return true;
+    }
+    std::map<std::string, std::uint32_t> counts;
+  };
+  MemoryRun run;
+  for (std::uint64_t k = 0; k < 30; ++k) {
+    ASSERT_TRUE(ok(run.writer.write(make_sample(k))));
+    if (k % 3 == 0) ASSERT_TRUE(ok(run.writer.write(make_trip(1e-3 * static_cast<double>(k), k))));
+  }
+  ASSERT_TRUE(ok(run.writer.finish()));
+  Numbers numbers;
+  ASSERT_TRUE(ok(scan_mcap(*view_as_input_file(run.disk->content), numbers)));
+  EXPECT_EQ(numbers.counts[std::string(kSampleTopic.name)], 30U);
+  EXPECT_EQ(numbers.counts[std::string(kEventTopic.name)], 10U);
+}
+
+// A recording that loses its last samples lists them. If it cannot even do that, it says so at its
+// end, although the file is complete.
+TEST(RecordingWriter, ReportsLossesThatItCannotList) {
+  for (const int failures : {0, 1, 2}) {
+    SCOPED_TRACE(failures);
+    MemoryRun run;
+    for (std::uint64_t k = 0; k < 100; ++k) ASSERT_TRUE(ok(run.writer.write(make_sample(k))));
+    run.disk->failing_appends = failures;
+    EXPECT_EQ(run.writer.finish().ok(), failures < 2);
+    EXPECT_TRUE(run.disk->published);
+    EXPECT_EQ(run.writer.lost_sample_count(), failures == 0 ? 0U : 100U);
+    const auto recording = require(run.read());
+    EXPECT_TRUE(recording.scan.container.intact());
+    EXPECT_EQ(recording.samples.size(), failures == 0 ? 100U : 0U);
+    ASSERT_EQ(recording.gaps.size(), failures == 1 ? 1U : 0U);
+    if (failures == 1) EXPECT_EQ(recording.gaps[0].sample_count, 100U);
   }
 }
 
