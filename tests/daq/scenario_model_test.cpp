@@ -99,9 +99,9 @@ TEST(ReleaseScenario, AgreesWithAModelInRandomRuns) {
     ScenarioPhase phase = release.phase();
     for (int part = 0; part < 12; ++part) {
       for (JointState& joint : joints) {
-        const std::array<double, 9> speeds = {0.0,    0.0,  0.0,   0.0499, -0.05,
-                                              0.0624, 0.25, 0.499, -0.5};
-        joint.speed_rad_per_s = speeds[one_of(one_of(2) == 0 ? 3 : 9)];
+        const std::array speeds = {0.0,    0.0,    0.0,   0.0499, -0.05, 0.0624,
+                                   0.0625, -0.249, 0.249, 0.25,   0.499, -0.5};
+        joint.speed_rad_per_s = speeds[one_of(one_of(2) == 0 ? 3 : speeds.size())];
         joint.angle_rad = one_of(2) == 0 ? settings.held_angle_rad : 0.0;
       }
       JointState& held = joints[settings.joint];
@@ -336,6 +336,36 @@ TEST(TestPushScenario, NeedsAMotionOfEachKindOfJoint) {
           EXPECT_EQ(commands[1] == 1.0, moved < limit) << joint << ' ' << moved;
           EXPECT_EQ(commands[0], 0.0);
         }
+      }
+    }
+  }
+}
+
+// The range of the driven joint is that of its own kind, and has two ends: a push toward a nearby
+// end is reversed, one toward a distant end is not.
+TEST(TestPushScenario, StaysAwayFromEachEndOfItsRange) {
+  for (const bool slides : {false, true}) {
+    for (const double end : {-1.0, 1.0}) {
+      for (const bool is_near : {false, true}) {
+        rigcal::v1::Scenario message;
+        message.set_duration_s(5.0);
+        auto* push = message.add_test_push();
+        push->set_motor("second");
+        push->set_command(2.0 * end);
+        push->set_rise_s(1.0);
+        push->set_motion_rad(0.25);
+        push->set_motion_m(0.25);
+        if (slides && end < 0.0) push->set_position_m_min(end);
+        if (slides && end > 0.0) push->set_position_m_max(end);
+        if (!slides && end < 0.0) push->set_angle_rad_min(end);
+        if (!slides && end > 0.0) push->set_angle_rad_max(end);
+        SCOPED_TRACE(message.ShortDebugString());
+        Scenario scenario = scenario_of(message, model_rig({!slides, slides}));
+        const std::vector<JointState> joints = {{}, {is_near ? 0.5 * end : -0.5 * end, 0.0, true}};
+        std::vector<double> commands(2);
+        scenario.compute_command({0.0, joints}, commands);
+        scenario.compute_command({0.5, joints}, commands);
+        EXPECT_EQ(commands[1], is_near ? -end : end);
       }
     }
   }
