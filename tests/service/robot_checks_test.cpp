@@ -184,15 +184,70 @@ TEST(RobotChecks, ScalesGiveTheRobotInMetres) {
 
 TEST(RobotChecks, OnlySelectedJointsMove) {
   const ConvertedRigText rig = import_text(kTwoLinks, {.joints = {"j2"}});
-  EXPECT_TRUE(has_import_note(rig, "fixed at zero, since --joints does not name them: j1"));
+  EXPECT_TRUE(has_import_note(rig, "since --joints does not name them: j1."));
   EXPECT_TRUE(has_import_note(rig, "Robot descriptions written from the rig file"));
-  EXPECT_NE(rig.text.find("# Fixed at zero by --joints: j1."), std::string::npos);
+  EXPECT_NE(rig.text.find("# Fixed by --joints: j1."), std::string::npos);
   const Rig read = parse_rig("r.textproto", rig.text);
   ASSERT_EQ(read.mechanism.joints.size(), 1U);
   EXPECT_EQ(read.mechanism.joints[0].name, "j2");
   EXPECT_TRUE(import_text(kTwoLinks, {.joints = {"j2", "j1"}}).notes.empty());
   expect_parts(refusal([] { import_text(kTwoLinks, {.joints = {"j3"}}); }),
                {"r.urdf: --joints: has no moving joint \"j3\"", "its moving joints are j1, j2"});
+}
+
+// A joint that is fixed at a coordinate gives the same robot as an origin turned by it.
+TEST(RobotChecks, FixesJointsAtOtherPositionsThanZero) {
+  const ConvertedRigText rig =
+      import_text(kTwoLinks, {.joints = {"j2"}, .positions = {{"j1", 0.5}}});
+  EXPECT_TRUE(has_import_note(rig, "since --joints does not name them: j1 at 0.5 rad."));
+  const ConvertedRigText turned =
+      import_text(replaced(kTwoLinks, "<axis xyz=\"0 1 0\"/><dynamics",
+                           "<origin xyz=\"0 0 0\" rpy=\"0 0.5 0\"/><axis xyz=\"0 1 0\"/><dynamics"),
+                  {.joints = {"j2"}});
+  const Rig a = parse_rig("a", rig.text), b = parse_rig("b", turned.text);
+  ASSERT_EQ(a.mechanism.parameters.size(), b.mechanism.parameters.size());
+  for (std::size_t k = 0; k < a.mechanism.parameters.size(); ++k) {
+    EXPECT_NEAR(a.mechanism.parameters[k].value, b.mechanism.parameters[k].value, 1e-9)
+        << a.mechanism.parameters[k].name;
+  }
+  EXPECT_NE(rig.text.substr(rig.text.find("body {")),
+            import_text(kTwoLinks, {.joints = {"j2"}}).text.substr(rig.text.find("body {")));
+  const std::string mimic = replaced(kTwoLinks, "<limit lower=\"-1\"",
+                                     "<mimic joint=\"j1\" multiplier=\"2\" offset=\"0.1\"/>"
+                                     "<limit lower=\"-1\"");
+  const std::string free =
+      "<link name=\"l3\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" "
+      "iyy=\"1\" izz=\"1\"/></inertial></link><joint name=\"j3\" "
+      "type=\"continuous\"><parent link=\"l2\"/><child link=\"l3\"/>"
+      "</joint></robot>";
+  EXPECT_TRUE(has_import_note(import_text(replaced(mimic, "</robot>", free),
+                                          {.joints = {"j3"}, .positions = {{"j1", 0.3}}}),
+                              "j1 at 0.3 rad, j2 at 0.7 rad"));
+  expect_parts(refusal([] {
+                 import_text(kTwoLinks, {.joints = {"j2"}, .positions = {{"j2", 0.5}}});
+               }),
+               {"--at j2", "a joint that --joints fixes"});
+}
+
+TEST(RobotChecks, APositionInMillimetresAmongMetresIsRecognized) {
+  const auto arm = [](const std::string& joint, const std::string& center) {
+    std::string text = "<robot name='r'><link name='base'/>";
+    for (int k = 0; k < 5; ++k) {
+      const std::string own = std::to_string(k);
+      text += "<link name='l" + own + "'><inertial><origin xyz='0 0 -" + (k == 2 ? center : "0.1") +
+              "'/><mass value='0.3'/><inertia ixx='0.001' iyy='0.001' izz='0.0003'/></inertial>"
+              "</link><joint name='j" +
+              own + "' type='continuous'><parent link='" +
+              (k == 0 ? "base" : "l" + std::to_string(k - 1)) + "'/><child link='l" + own +
+              "'/><origin xyz='0 0 -" + (k == 2 ? joint : "0.2") + "'/></joint>";
+    }
+    return import_text(text + "</robot>");
+  };
+  EXPECT_TRUE(
+      has_import_note(arm("200", "0.1"), "joint \"j2\": the position (200 m) is probably in mm"));
+  EXPECT_TRUE(
+      has_import_note(arm("0.2", "100"), "centre of mass of link \"l2\": the position (100 m)"));
+  EXPECT_FALSE(has_import_note(arm("2", "1"), "probably in mm"));
 }
 
 TEST(RobotChecks, MimicJointsMoveWithTheSelectedJoint) {

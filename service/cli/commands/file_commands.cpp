@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "service/recordings/csv_recording.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/rig/code/model_export.hpp"
+#include "service/rig/drawing/rig_picture.hpp"
 #include "service/rig/rig_file.hpp"
 #include "service/rig/robot/robot.hpp"
 
@@ -172,7 +174,8 @@ struct ImportOptions {
   bool force = false;  ///< overwrite `out`
   bool floating = false;
   bool no_friction = false;
-  std::vector<std::string> joints;  ///< joints that move; empty: all
+  std::vector<std::string> joints;     ///< joints that move; empty: all
+  std::vector<std::string> positions;  ///< of joints that do not move
   double length_scale = 1.0;
   double inertia_scale = 1.0;
 };
@@ -198,11 +201,20 @@ void import_robot(const ImportOptions& options) {
   }
   const Robot robot = parse_robot(options.source, proto::read_file(options.source));
   if (options.floating) check_floating(robot, options.source);
+  if (!options.positions.empty() && options.joints.empty()) {
+    throw proto::InputError("--at applies to joints that --joints fixes; add --joints NAME,...");
+  }
+  std::map<std::string, double> positions;
+  for (const std::string& text : options.positions) {
+    const RequestedCoordinate position = parse_joint_coordinate(text);
+    positions[position.name] = position.value;
+  }
   const ConvertedRigText rig = convert_robot_to_rig(
       robot, {.source = std::filesystem::path(options.source).filename().string(),
               .floating = options.floating,
               .friction = !options.no_friction,
               .joints = options.joints,
+              .positions = positions,
               .length_scale = options.length_scale,
               .inertia_scale = options.inertia_scale});
   for (const std::string& note : rig.notes) std::cerr << "note: " << note << '\n';
@@ -231,6 +243,10 @@ void add_options(CLI::App& command, ImportOptions& options) {
   add_option(command, "--joints", options.joints, "NAME,...",
              "Joints that move, with those that mimic them; others are fixed at zero. Default: all")
       ->delimiter(',')
+      ->allow_extra_args(false);
+  add_option(command, "--at", options.positions, "JOINT=VALUE",
+             "Fix a joint that --joints does not name at this position in rad or m, or in degrees "
+             "(elbow=90deg); may be given several times")
       ->allow_extra_args(false);
   add_option(command, "--scale-length", options.length_scale, "FACTOR",
              "Multiply all lengths, for example by 0.001 if the file is in mm; default: 1")

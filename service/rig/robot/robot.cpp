@@ -83,7 +83,7 @@ class RigWriter {
         "# proto-file: proto/rig.proto\n# proto-message: rigcal.v1.Rig\n#\n"
         "# Made from {}. Mark the parameters to estimate with `free: true`.\n",
         choice_.source);
-    if (!fixed_joints_.empty()) text_ += "# Fixed at zero by --joints: " + fixed_joints_ + ".\n";
+    if (!fixed_joints_.empty()) text_ += "# Fixed by --joints: " + fixed_joints_ + ".\n";
     text_ += fmt::format("name: {:?}\n", plain(robot_.name));
     const RobotLink& base = robot_.links[robot_.root];
     if (base.inertial)
@@ -399,10 +399,9 @@ class RigWriter {
 }  // namespace
 
 ConvertedRigText convert_robot_to_rig(Robot robot, const RobotConversionOptions& choice) {
-  const std::string fixed =
-      choice.joints.empty() ? "" : select_moving_joints(robot, choice.joints, choice.source);
   scale_lengths(robot, choice.length_scale);
   scale_inertias(robot, choice.inertia_scale);
+  const std::string fixed = select_moving_joints(robot, choice);
   note_probable_units(robot);
   correct_impossible_values(robot);
   if (choice.floating) {

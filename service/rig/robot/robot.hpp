@@ -192,6 +192,8 @@ struct RobotConversionOptions {
   bool friction = true;     ///< estimate viscous and dry friction of every joint
   std::vector<std::string> joints =
       {};                      ///< joints that move, with those that mimic them; empty: all
+  /// Coordinates of joints that `joints` fixes [rad] or [m]; others are fixed at zero.
+  std::map<std::string, double> positions = {};
   double length_scale = 1.0;   ///< factor of all lengths, for example 0.001 for mm
   double inertia_scale = 1.0;  ///< factor of all inertias of links
 };

@@ -1,8 +1,10 @@
 #include "service/rig/robot/robot_checks.hpp"
 
+#include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "estimator/math/decompositions.hpp"
@@ -30,6 +32,11 @@ constexpr double kLengthRatioMax = 300.0;
 constexpr double kGyrationRatioMax = 100.0;
 
 constexpr std::size_t kListedJointsMax = 30;
+
+/// Returns a quantity of a joint with its unit.
+std::string with_unit(double value, const std::string& unit) {
+  return format_number(value) + " " + unit;
+}
 
 /// Returns the first kListedJointsMax names of a list.
 std::string list_joints(const std::vector<std::string>& names) {
@@ -64,8 +71,47 @@ void check_joint_names(const Robot& robot, const JointIndex& index,
   }
 }
 
+/// Returns the coordinate at which a joint is fixed, also if it mimics a fixed joint.
+double position_of(const RobotJoint& joint, const JointIndex& index,
+                   const std::map<std::string, double>& positions) {
+  if (joint.follows) {
+    const double other = position_of(*index.find(joint.follows->joint), index, positions);
+    return joint.follows->ratio * other + joint.follows->offset;
+  }
+  const auto given = positions.find(joint.name);
+  return given == positions.end() ? 0.0 : given->second;
+}
+
+/// Checks that positions are those of fixed joints that mimic no other joint.
+void check_positions(const std::map<std::string, double>& positions,
+                     const std::map<const RobotJoint*, double>& fixed, const std::string& source) {
+  for (const auto& [name, position] : positions) {
+    const bool is_fixed = std::ranges::any_of(
+        fixed, [&](const auto& each) { return each.first->name == name && !each.first->follows; });
+    if (is_fixed) continue;
+    throw proto::InputError(
+        "{}: --at {}: gives the position of a joint that --joints fixes; {:?} is no such joint",
+        source, name, name);
+  }
+}
+
+/// Makes a fixed joint of a joint at this coordinate.
+void fix_at(double coordinate, RobotJoint& joint) {
+  Placement motion;
+  if (joint.kind_traits().turns) {
+    motion.rotation = Eigen::AngleAxisd(coordinate, joint.axis.normalized()).toRotationMatrix();
+    motion.translation = joint.at - motion.rotation * joint.at;
+  } else {
+    motion.translation = coordinate * joint.axis.normalized();
+  }
+  joint.origin = joint.origin * motion;
+  joint.kind.reset();
+  joint.motor.reset();
+  joint.follows.reset();
+}
+
 /// Leaves out the loops that contain one of these joints.
-void leave_out_loops(Robot& robot, const std::set<const RobotJoint*>& fixed) {
+void leave_out_loops(Robot& robot, const std::map<const RobotJoint*, double>& fixed) {
   const std::vector<std::size_t> above = robot.find_parent_joints();
   std::erase_if(robot.loops, [&](const RobotLoop& loop) {
     std::set<const RobotJoint*> around;
@@ -85,11 +131,6 @@ void leave_out_loops(Robot& robot, const std::set<const RobotJoint*>& fixed) {
     }
     return is_locked;
   });
-}
-
-/// Returns a quantity of a joint with its unit.
-std::string with_unit(double value, const std::string& unit) {
-  return format_number(value) + " " + unit;
 }
 
 void correct_range(RobotJoint& joint, std::vector<std::string>& notes) {
@@ -264,37 +305,60 @@ void note_probable_units_of_inertias(Robot& robot, double unit, double typical,
   }
 }
 
+/// Notes single positions that are probably in millimetres: far above the other lengths and the
+/// radii of gyration, but usual if divided by 1000.
+void note_probable_millimetres(Robot& robot, double length, double gyration) {
+  constexpr double kMillimetre = 1e-3;
+  const double most = kLengthRatioMax * std::max(length, gyration);
+  const auto check = [&](const char* what, const std::string& name, const Eigen::Vector3d& at) {
+    const double size = at.norm();
+    if (!(size > most || size > kTypicalLengthMax) || kMillimetre * size > most) return;
+    proto::add_note(robot.notes,
+                    "{} {:?}: the position ({} m) is probably in mm, unlike other lengths "
+                    "(typically {} m). If so, correct the file",
+                    what, name, format_number(size), format_number(length));
+  };
+  for (const RobotLink& link : robot.links) {
+    if (link.inertial) check("centre of mass of link", link.name, link.inertial->center);
+  }
+  for (const RobotJoint& joint : robot.joints) {
+    check("joint", joint.name, joint.origin.translation);
+  }
+}
+
 }  // namespace
 
-std::string select_moving_joints(Robot& robot, const std::vector<std::string>& names,
-                                 const std::string& source) {
-  const std::set<std::string> selected(names.begin(), names.end());
+std::string select_moving_joints(Robot& robot, const RobotConversionOptions& choice) {
+  if (choice.joints.empty()) return "";
+  const std::set<std::string> selected(choice.joints.begin(), choice.joints.end());
   const JointIndex index(robot);
-  check_joint_names(robot, index, selected, source);
-  std::set<const RobotJoint*> fixed;
+  check_joint_names(robot, index, selected, choice.source);
+  std::map<const RobotJoint*, double> fixed;  // with their coordinates
   for (const RobotJoint& joint : robot.joints) {
-    if (joint.moves() && !selected.contains(index.find_independent(joint).name))
-      fixed.insert(&joint);
+    if (joint.moves() && !selected.contains(index.find_independent(joint).name)) {
+      fixed.emplace(&joint, position_of(joint, index, choice.positions));
+    }
   }
+  check_positions(choice.positions, fixed, choice.source);
   if (fixed.empty()) return "";
   leave_out_loops(robot, fixed);
   std::vector<std::string> list;
   for (RobotJoint& joint : robot.joints) {
-    if (!fixed.contains(&joint)) continue;
-    list.push_back(joint.name);
-    if (joint.has_finite_range() && (joint.lower > 0.0 || joint.upper < 0.0)) {
-      proto::add_note(robot.notes, "joint {:?} is fixed at 0 {}, outside its range {} … {}",
-                      joint.name, joint.kind_traits().units.coordinate, format_number(joint.lower),
-                      format_number(joint.upper));
+    const auto at = fixed.find(&joint);
+    if (at == fixed.end()) continue;
+    const std::string position = with_unit(at->second, joint.kind_traits().units.coordinate);
+    list.push_back(joint.name + (at->second == 0.0 ? "" : " at " + position));
+    if (joint.has_finite_range() && (joint.lower > at->second || joint.upper < at->second)) {
+      proto::add_note(robot.notes, "joint {:?} is fixed at {}, outside its range {} … {}",
+                      joint.name, position, format_number(joint.lower), format_number(joint.upper));
     }
-    joint.kind.reset();
-    joint.motor.reset();
-    joint.follows.reset();
+    fix_at(at->second, joint);
   }
   const std::string listed = list_joints(list);
   proto::add_note(robot.notes,
-                  "fixed at zero, since --joints does not name them: {}. "
-                  "Robot descriptions written from the rig file contain them as fixed joints",
+                  "fixed, at zero unless another position is given, since --joints does not name "
+                  "them: {}. Robot descriptions written from the rig file contain them as fixed "
+                  "joints",
                   listed);
   return listed;
 }
@@ -354,6 +418,7 @@ void note_probable_units(Robot& robot) {
   } else if (is_long) {
     proto::add_note(robot.notes, "inertias are probably too small {}. Correct the file", sizes);
   }
+  if (!in_mm) note_probable_millimetres(robot, length, gyration);
   note_probable_units_of_inertias(robot, in_mm ? kMillimetre : 1.0, length, sizes);
 }
 

@@ -1,20 +1,19 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "service/rig/robot/robot.hpp"
 
 namespace service {
 
-/// Fixes all joints at zero that are neither named nor mimic a named joint, and lists them in a
-/// note. Loops that contain a fixed joint are left out.
-/// @param source  name of the file for messages
+/// Fixes all joints that are neither in `choice.joints` nor mimic such a joint, and lists them in a
+/// note. Joints without a position in `choice.positions` are fixed at zero, or where they mimic a
+/// fixed joint. Loops that contain a fixed joint are left out. Does nothing without
+/// `choice.joints`.
 /// @throws proto::InputError if a name is not that of a moving joint, or is that of a joint that
-///         mimics a joint which is not named
+///         mimics a joint which is not named; or for the position of a joint that is not fixed
 /// @return  names of the fixed joints, as in the note; empty if there are none
-std::string select_moving_joints(Robot& robot, const std::vector<std::string>& names,
-                                 const std::string& source);
+std::string select_moving_joints(Robot& robot, const RobotConversionOptions& choice);
 
 /// Multiplies all lengths of a robot: positions, and the coordinates of its prismatic joints.
 void scale_lengths(Robot& robot, double factor);
