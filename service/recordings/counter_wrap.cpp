@@ -101,7 +101,7 @@ CounterJumps::CounterJumps(const std::vector<double>& counts,
   low_ = low;
   high_ = high;
   const double jump = 0.5 * range();
-  if (!(range() >= kModulusMin - 1.0)) return;
+  if (!(range() >= kModulusMin - 1.0 && range() < kModulusMax)) return;
   const double rounding = kJumpTolerance * resolution(all);
   std::vector<std::size_t> large;
   for (std::size_t k = 1; k < all.values.size(); ++k) {

@@ -216,6 +216,10 @@ TEST(CsvRecording, ProposesALargerSpeedOnlyIfPossible) {
   EXPECT_NE(fast.find("raise speed_max_rad_per_s"), std::string::npos) << fast;
   EXPECT_EQ(impossible.find("raise"), std::string::npos) << impossible;
   EXPECT_NE(impossible.find("counts_modulo"), std::string::npos) << impossible;
+  // No counter is so long.
+  const std::string endless = refused(1e20);
+  EXPECT_EQ(endless.find("counts_modulo"), std::string::npos) << endless;
+  EXPECT_NE(endless.find("must be from"), std::string::npos) << endless;
 }
 
 }  // namespace
