@@ -17,6 +17,7 @@ class DaqUntil : public DaqProcess {
   DaqUntil() {
     const std::string configs = source_folder() + "/configs/";
     write("rig.textproto", proto::read_file(configs + "rig-furuta.textproto"));
+    edit("rig.textproto", "staleness_ms_max: 250", "staleness_ms_max: 2000");  // a loaded machine
     write("sim.textproto", proto::read_file(configs + "sim-furuta-hanging.textproto"));
     const std::string excitation =
         " multisine { motor: \"1\" ramp_s: 0.5 sine { frequency_hz: 0.7 amplitude: 2 }"
@@ -25,7 +26,8 @@ class DaqUntil : public DaqProcess {
     write("short.textproto", "name: \"short\" duration_s: 4" + excitation);
   }
 
-  void start(const std::string& scenario, const std::vector<std::string>& more) {
+  void start(const std::string& scenario, std::vector<std::string> more) {
+    more.emplace_back("--not-commissioned");
     start_daq(scenario, pty_url(), more);
   }
   static std::vector<std::string> service_options(const ServiceProcess& service,
