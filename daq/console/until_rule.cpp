@@ -100,8 +100,8 @@ std::vector<std::string> UntilRule::describe_targets() const {
 std::string UntilRule::describe_end() const {
   std::string text = is_met_ ? "All targets hold and the model fits, so the recording has ended: "
                      : latest_.parameters.empty() || latest_.is_model_accepted
-                         ? "The scenario has ended before all targets hold: "
-                         : "The scenario has ended, and the model does not fit: ";
+                         ? "The recording has ended before all targets hold: "
+                         : "The recording has ended, and the model does not fit: ";
   const std::vector<std::string> lines = describe_targets();
   for (std::size_t k = 0; k < lines.size(); ++k) text += (k == 0 ? "" : ", ") + lines[k];
   return text + ".";

@@ -91,7 +91,7 @@ TEST(UntilRuleTest, DescribesWhyTheRecordingEnded) {
   UntilRule early({{"B.J_yy", 4e-6, "kg·m²"}});
   early.add(make_estimate(1.0, 8e-6));
   EXPECT_EQ(early.describe_end(),
-            "The scenario has ended before all targets hold: "
+            "The recording has ended before all targets hold: "
             "B.J_yy = 0.004 ± 8e-6 kg·m² (target 4e-6 kg·m²).");
 }
 
