@@ -22,7 +22,7 @@ class DaqUntil : public DaqProcess {
     const std::string excitation =
         " multisine { motor: \"1\" ramp_s: 0.5 sine { frequency_hz: 0.7 amplitude: 2 }"
         " sine { frequency_hz: 1.3 amplitude: 2 } sine { frequency_hz: 2.3 amplitude: 1 } }";
-    write("long.textproto", "name: \"long\" duration_s: 600" + excitation);
+    write("long.textproto", "name: \"long\" duration_s: 90" + excitation);
     write("short.textproto", "name: \"short\" duration_s: 4" + excitation);
   }
 
@@ -59,7 +59,7 @@ TEST_F(DaqUntil, EndsTheRecordingWhenTheTargetsHold) {
   const proto::Event* const event = find_event(own, "until");
   ASSERT_NE(event, nullptr);
   EXPECT_TRUE(event->text.starts_with("All targets hold and the model fits")) << event->text;
-  EXPECT_LT(own.samples.size(), 300'000U);
+  EXPECT_LT(own.samples.size(), 85'000U);
   EXPECT_EQ(find_event(own, "stop"), nullptr) << "nobody stopped the run";
   stop_sim_with_output_off();
 }
