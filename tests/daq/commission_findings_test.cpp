@@ -349,5 +349,24 @@ TEST(EncoderRecorder, IsStillAfterHalfASecondWithoutCounts) {
   }
 }
 
+// The last count is the mean of 0.1 s, and the span is that of 0.5 s, of a joint that still moves.
+TEST(EncoderRecorder, KeepsTheRecentPast) {
+  EncoderRecorder watch;
+  firmware_iface::UnitSample sample;
+  sample.encoder_count = 2;
+  sample.encoders_valid = 3;
+  for (int ms = 0; ms <= 2000; ++ms) {
+    sample.unit_time_us = 1000 * ms;
+    sample.encoder_counts[0] = 10 * ms;
+    sample.encoder_counts[1] = -ms;
+    watch.add(sample);
+  }
+  EXPECT_EQ(watch.track(0).last, 19'500.0);
+  EXPECT_EQ(watch.track(0).recent_span, 5'000);
+  EXPECT_EQ(watch.track(1).last, -1'950.0);
+  EXPECT_EQ(watch.track(1).recent_span, 500);
+  EXPECT_EQ(watch.track(1).lowest, -2'000);
+}
+
 }  // namespace
 }  // namespace daq

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "daq/commission/commission_json.hpp"
 #include "daq/commission/commissioning.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 // The steps of a commissioning, in any order and repeated, without a rig.
 
@@ -182,6 +184,23 @@ TEST(Commissioning, ReplacesARepeatedStep) {
   EXPECT_EQ(found.reason_against_motor_tests(), "");
 }
 
+// The offset has the sign that the motion by hand has shown, not that of the rig file.
+TEST(Commissioning, FindsTheZeroWithTheSignOfTheMotion) {
+  for (const std::int64_t sign : {1, -1}) {
+    Commissioning found(three_joints(), three_encoders(), {"2"});
+    found.add_hand_motion(0, {0.25, "a quarter turn", 1.3}, watch_of({0, sign * 1024, 0}));
+    found.add_zero_recording(0, watch_of({0, 512, 0}));
+    const double offset_rad = -static_cast<double>(sign) * std::numbers::pi / 4;
+    EXPECT_NEAR(found.joints()[0].offset, offset_rad, 1e-12);
+    const RigConfig corrected = found.corrected_rig();
+    EXPECT_EQ(corrected.channel[1].inverted, sign < 0);
+    EXPECT_NEAR(corrected.channel[1].offset_rad, offset_rad, 1e-12);
+    EXPECT_EQ(corrected.limits.motion[1].rad_per_count > 0.0, sign > 0);
+    EXPECT_EQ(corrected.limits.motion[0].rad_per_count,
+              three_joints().limits.motion[0].rad_per_count);
+  }
+}
+
 // A joint that still moves has no zero.
 TEST(Commissioning, RefusesAZeroInMotion) {
   Commissioning found(three_joints(), three_encoders(), {"2"});
@@ -247,6 +266,27 @@ TEST(Commissioning, JudgesPulses) {
     judge(0.05, -0.05);
     expect_parts(found.add_reversed_pulse(0).front().text, reversed);
     EXPECT_FALSE(found.motors()[0].is_good);
+  }
+}
+
+// Shares of the largest command refer to each motor's own, and results stay with their motor.
+TEST(Commissioning, JudgesEachMotorByItsOwnLimits) {
+  const std::string text = three_joints().text;
+  std::string two = test_support::replaced(
+      text, "name: \"2\"", "name: \"2\" motor { control_unit: \"A\" gain { value: 0.1 } }");
+  two = test_support::replaced(two, "command_max: 10",
+                               "command_max: 10 motor { joint: \"2\" command_max: 2 }");
+  Commissioning found(parse_rig_config("r.textproto", two), three_encoders(), {});
+  for (const std::size_t motor : {0U, 1U}) {
+    const TestPushResult up{.moved = true, .motion_rad = 0.1, .acceleration = 1.5};
+    const TestPushResult down{.moved = true, .motion_rad = -0.1, .acceleration = -1.5};
+    expect_parts(found.add_pulses(motor, 0.5, true, up, down, "").front().text,
+                 {motor == 0 ? "0.5 V (5 % of" : "0.5 A (25 % of"});
+    const Findings ramps = found.add_ramps(motor, {.moved = true, .onset_command = 0.15},
+                                           {.moved = true, .onset_command = -0.15}, {});
+    expect_parts(ramps[0].text, {motor == 0 ? "0.15 V, 1.5 % of" : "0.15 A, 7.5 % of"});
+    EXPECT_EQ(found.motors()[motor].command_max, motor == 0 ? 10.0 : 2.0);
+    EXPECT_EQ(found.motors()[1].is_good, motor == 1);
   }
 }
 

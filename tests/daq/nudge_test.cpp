@@ -234,6 +234,27 @@ TEST(TestPush, ReturnsAJointThatDriftsToAnEndOfItsRange) {
   EXPECT_EQ(push.phase(), ScenarioPhase::kFinished) << "ends while the joint drifts";
 }
 
+// A joint that goes on drifting is returned as often as it is pushed, not without end.
+TEST(TestPush, ReturnsADriftingJointForAFewTimesOnly) {
+  TestPushSettings thrice = settings();
+  thrice.count = 3;
+  thrice.lowest_rad = -2.0;
+  thrice.highest_rad = 2.0;
+  TestPush push(thrice);
+  int begun = 0;
+  double before = 0.0;
+  for (int k = 0; k < 1000; ++k) {
+    Observation now;
+    now.time_s = 0.01 * k;
+    now.joint[1] = {k < 10 ? 1.0 : 1.9, k < 10 ? 0.0 : 1.0, true};
+    const double command = push.compute_command(now);
+    if (before == 0.0 && command != 0.0) ++begun;
+    before = command;
+  }
+  EXPECT_EQ(push.phase(), ScenarioPhase::kFinished);
+  EXPECT_EQ(begun, 6);
+}
+
 // Sliding joints have a limit of their own.
 TEST(TestPush, EndsWhenASlidingJointMovesFar) {
   TestPushSettings cart = settings();
