@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "service/server/sessions/session_store.hpp"
 #include "service/server/storage/durable_file.hpp"
@@ -168,6 +169,21 @@ TEST_F(IngestSessions, StayLoadedWhileConnectedOrCommitting) {
   EXPECT_EQ(again->opened, std::vector<std::uint64_t>{1});
 }
 
+// A session stays in memory for a while after its rig has disconnected, however long the rig was
+// silent before.
+TEST_F(IngestSessions, StayLoadedForAWhileAfterADisconnection) {
+  const auto rig = open("run");
+  store_batch(*rig, 1);
+  service_.context.limits.unload_after_s = 0.5;
+  std::this_thread::sleep_for(std::chrono::milliseconds(510));
+  session_->disconnect_rig(*rig);
+  session_->unload_if_disconnected();
+  EXPECT_FALSE(service_.storage_waits());
+  service_.context.limits.unload_after_s = 0.0;
+  session_->unload_if_disconnected();
+  EXPECT_TRUE(service_.storage_waits()) << "closes the log";
+}
+
 // At least once on the wire, exactly once in the store: also within one group, before the first is
 // durable.
 TEST_F(IngestSessions, StoreABatchOnceThatComesTwice) {
@@ -261,6 +277,15 @@ TEST_F(IngestSessions, DoNotBlameANewConnectionForTheOldOne) {
   const auto second = open("run");
   EXPECT_EQ(second->reason, SessionRefused::REASON_UNSPECIFIED) << second->text;
   EXPECT_EQ(second->opened, std::vector<std::uint64_t>{1});
+  // Also if both resend during one commit, the first one wrongly.
+  send(*second, 2);
+  altered.mutable_sample_batch()->set_batch_sequence(1);
+  session_->append_batch(*second, *altered.mutable_sample_batch());
+  const auto third = begin_open("run");
+  send(*third, 1);
+  service_.run_all();
+  EXPECT_EQ(third->reason, SessionRefused::REASON_UNSPECIFIED) << third->text;
+  EXPECT_EQ(third->opened, std::vector<std::uint64_t>{2});
 }
 
 // A session's name is not enough: without its secret it is neither taken over nor disconnected,
@@ -369,6 +394,28 @@ TEST_F(IngestSessions, FailAfterThreeTriesToStoreThem) {
   service_.run_all();
   EXPECT_TRUE(deleted);
   EXPECT_FALSE(std::filesystem::exists(folder("run")));
+}
+
+// A full disk may be emptied at any time: a session waits for space without limit.
+TEST_F(IngestSessions, WaitForSpaceWithoutLimit) {
+  const auto rig = open("run");
+  store_batch(*rig, 1);
+  const std::string large = folder("run") + "/spool/large";
+  std::ofstream(large) << "sparse";
+  std::filesystem::resize_file(large, std::uintmax_t{1} << 42);
+  begin_close(*rig, 1);
+  service_.run_storage();
+  for (int tries = 1; tries <= 5; ++tries) {
+    ASSERT_TRUE(service_.maintenance_waits()) << tries;
+    service_.run_maintenance();
+    EXPECT_EQ(info("run").state(), rigcal::v1::SESSION_CLOSED) << tries;
+    EXPECT_NE(info("run").problem().find("make room"), std::string::npos) << info("run").problem();
+    store_->retry();
+  }
+  std::filesystem::remove(large);
+  service_.run_all();
+  EXPECT_EQ(info("run").state(), rigcal::v1::SESSION_STORED);
+  expect_recording_of(folder("run") + "/recording.mcap", 1);
 }
 
 // A session that waits for space can be deleted to make some.

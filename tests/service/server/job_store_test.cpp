@@ -386,6 +386,11 @@ TEST(JobStore, GivesAJobTheShorterOfTwoTimes) {
   EXPECT_EQ(store.runner.runs.at("j0").duration_s_max, 100.0);
   EXPECT_EQ(store.runner.runs.at("j99").duration_s_max, 99.0);
   EXPECT_EQ(store.runner.runs.at("j101").duration_s_max, 100.0);
+  // Jobs that start again after a restart keep their time.
+  store.runner.runs.clear();
+  store.restart();
+  EXPECT_EQ(store.runner.runs.at("j99").duration_s_max, 99.0);
+  EXPECT_EQ(store.runner.runs.at("j101").duration_s_max, 100.0);
   // The remedy depends on who set the limit.
   for (const char* const id : {"j0", "j99", "j101"}) {
     store.runner.runs.at(id).on_ended({.is_time_over = true});

@@ -198,6 +198,8 @@ TEST(Lives, OfUploadsTakeOnePartAtATime) {
   append_part(0);
   EXPECT_EQ(faults, std::vector<ServiceError::Code>{ServiceError::BAD_REQUEST});
   store.drain();
+  const auto info = store.sessions->find_session_info("u");
+  EXPECT_EQ(std::get<rigcal::v1::SessionInfo>(info).size_bytes(), 2U) << "what is stored so far";
   append_part(2);
   store.drain();
   EXPECT_TRUE(std::holds_alternative<std::string>(store.sessions->recording_path("u")));

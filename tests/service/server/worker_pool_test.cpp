@@ -67,6 +67,10 @@ TEST_F(WorkerPoolTest, ReportsTheWorkersMessagesAndEnd) {
   EXPECT_NE(killed.error.find("Segmentation"), std::string::npos) << killed.error;
   const auto said = run("cat " + message_file(make_error_frame("no such joint")) + " >&3; exit 1");
   EXPECT_EQ(said.error, "no such joint");
+  const auto twice = run(
+      "cat " + message_file(make_error_frame("no such joint") + make_error_frame("no such body")) +
+      " >&3; exit 1");
+  EXPECT_EQ(twice.error, "no such joint") << "the first error is the cause of later ones";
   const auto late =
       run("(sleep 0.2; cat " + message_file(make_error_frame("no such body")) + " >&3) & exit 1");
   EXPECT_EQ(late.error, "no such body") << "the pipe is read to its end";
