@@ -239,8 +239,8 @@ TEST(RecordingWriter, NumbersTheMessagesOfEachChannel) {
   EXPECT_EQ(numbers.counts[std::string(kEventTopic.name)], 10U);
 }
 
-// A recording that loses its last samples lists them. If it cannot even do that, its end reports it,
-// although the file is complete.
+// A recording that loses its last samples lists them. If it cannot even do that, finishing it
+// reports the loss, although the file is complete.
 TEST(RecordingWriter, ReportsLossesThatItCannotList) {
   for (const int failures : {0, 1, 2}) {
     SCOPED_TRACE(failures);

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "service/server/sessions/session_store.hpp"
 #include "service/server/storage/durable_file.hpp"
@@ -167,21 +166,6 @@ TEST_F(IngestSessions, StayLoadedWhileConnectedOrCommitting) {
   service_.run_all();
   const auto again = open("run");
   EXPECT_EQ(again->opened, std::vector<std::uint64_t>{1});
-}
-
-// A session stays in memory for a while after its rig has disconnected, however long the rig was
-// silent before.
-TEST_F(IngestSessions, StayLoadedForAWhileAfterADisconnection) {
-  const auto rig = open("run");
-  store_batch(*rig, 1);
-  service_.context.limits.unload_after_s = 0.5;
-  std::this_thread::sleep_for(std::chrono::milliseconds(510));
-  session_->disconnect_rig(*rig);
-  session_->unload_if_disconnected();
-  EXPECT_FALSE(service_.storage_waits());
-  service_.context.limits.unload_after_s = 0.0;
-  session_->unload_if_disconnected();
-  EXPECT_TRUE(service_.storage_waits()) << "closes the log";
 }
 
 // At least once on the wire, exactly once in the store: also within one group, before the first is
