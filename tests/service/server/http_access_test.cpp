@@ -10,6 +10,7 @@
 #include "service/server/live_samples.hpp"
 #include "service/server/page/page_files.hpp"
 #include "tests/service/server/socket_client.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
@@ -190,7 +191,8 @@ TEST(LiveSamples, KeepsExtremesOfEachInterval) {
   for (int k = 0; k < 25; ++k) {
     auto& sample = *batch.add_samples();
     sample.set_timestamp(0.001 * k + 0.0005);
-    sample.add_angle_rad(k == 13 ? 9.0 : k == 17 ? -9.0 : 0.5);
+    // The reading of sample 3 is invalid and not displayed.
+    sample.add_angle_rad(k == 13 ? 9.0 : k == 17 ? -9.0 : k == 3 ? 7.0 : 0.5);
     sample.add_valid(k != 3);
     sample.add_command(k);
   }
@@ -219,6 +221,15 @@ TEST(LiveSamples, DropsTheOldestIntervalsOfASlowViewer) {
   const std::string slow = take(samples, 11, 2000);
   EXPECT_EQ(slow.find("\"dropped\":0"), std::string::npos);
   EXPECT_LT(slow.size(), 200u * LiveSamples::kIntervalsMax);
+  rigcal::v1::SampleBatch batch;
+  for (std::size_t k = 0; k < 3 * LiveSamples::kEventsMax; ++k) {
+    batch.add_events()->set_text("event " + std::to_string(k));
+  }
+  samples.add(batch);
+  const std::string events = samples.take_events();
+  EXPECT_EQ(test_support::count_of(events, "event: event"), int{LiveSamples::kEventsMax});
+  EXPECT_EQ(events.find("\"event 0\""), std::string::npos);
+  EXPECT_NE(events.find(std::to_string(3 * LiveSamples::kEventsMax - 1)), std::string::npos);
 }
 
 }  // namespace

