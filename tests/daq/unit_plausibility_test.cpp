@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -332,6 +333,42 @@ TEST_F(Unit, IsOffOnlyIfEveryFieldOfItsSampleSaysSo) {
     if (field == 2) other.command[7] = -1e-3;
     if (field == 3) other.command[0] = kNotANumber;
     EXPECT_FALSE(UnitReportMonitor::is_output_off(other)) << field;
+  }
+}
+
+// A fit is good if it is valid and surely within one percent, bad if it is surely beyond or no
+// number, else unknown. A run waits while it is unknown, and trips in the drive if it is invalid.
+TEST_F(Unit, JudgesEveryFitOfTheClock) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const bool valid : {true, false}) {
+    for (const double error :
+         {0.0, 5'000.0, -9'959.0, 9'961.0, -10'039.0, 10'041.0, kNotANumber, kInfinity}) {
+      for (const double sigma : {0.0, 10.0, 3'000.0, kNotANumber, kInfinity}) {
+        SCOPED_TRACE(::testing::Message() << valid << ' ' << error << ' ' << sigma);
+        start_again();
+        clock_.valid = valid;
+        clock_.rate_error_ppm = error;
+        clock_.rate_sigma_ppm = sigma;
+        const bool is_number = std::isfinite(error) && !std::isnan(sigma);
+        const bool is_within = is_number && std::abs(error) + 4.0 * sigma <= 10'000.0;
+        const double least = std::abs(error) - 4.0 * sigma;
+        const bool is_beyond = std::isnan(least) || least > 10'000.0;
+        const ClockVerdict expected = !valid      ? ClockVerdict::kUnknown
+                                      : is_within ? ClockVerdict::kGood
+                                      : is_beyond ? ClockVerdict::kBad
+                                                  : ClockVerdict::kUnknown;
+        EXPECT_EQ(UnitReportMonitor::judge(clock_), expected);
+        const Trip trip = UnitReportMonitor::make_clock_trip(clock_, 2.0);
+        EXPECT_EQ(trip.cause, TripCause::kUnitClock);
+        EXPECT_EQ(std::isnan(trip.value), expected != ClockVerdict::kBad || std::isnan(error));
+        driving_for_s_ = 0.0;
+        const int at = until_trip(5, {});
+        EXPECT_EQ(at > 0, !valid || is_beyond);
+        if (at > 0) {
+          EXPECT_EQ(trip_.cause, TripCause::kUnitClock);
+        }
+      }
+    }
   }
 }
 

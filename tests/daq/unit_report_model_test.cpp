@@ -121,7 +121,8 @@ class UnitReportModel {
   Trip check_clock(const ReportedSample& report) const {
     const ClockFit& clock = report.clock;
     const double error = std::abs(clock.rate_error_ppm);
-    const bool is_bad = clock.valid && error - 4.0 * clock.rate_sigma_ppm > 10'000.0;
+    const double least = error - 4.0 * clock.rate_sigma_ppm;
+    const bool is_bad = clock.valid && (std::isnan(least) || least > 10'000.0);
     if (is_bad || !clock.valid) {
       return {TripCause::kUnitClock, 0, report.time_s,
               is_bad ? 1e-4 * clock.rate_error_ppm : std::nan(""), 1.0};
@@ -148,7 +149,7 @@ class RandomUnit {
   RandomUnit(std::uint64_t seed, const UnitExpectations& expected)
       : random_(seed),
         expected_(expected),
-        lie_(one_of(14)),
+        lie_(one_of(18)),
         from_(20 + one_of(150)),
         until_(from_ + one_of(60)),
         driven_from_(one_of(2) == 0 ? 30 : 1000),
@@ -192,6 +193,13 @@ class RandomUnit {
     report.clock.valid = true;
     report.clock.host_reference = std::chrono::milliseconds(5000);
     if (lies && lie_ == 8) report.clock.valid = false;
+    if (lies && lie_ == 14) report.clock.rate_error_ppm = std::nan("");
+    if (lies && lie_ == 15) report.clock.rate_sigma_ppm = std::nan("");
+    if (lies && lie_ == 16) report.clock.rate_sigma_ppm = 2'420.0 + static_cast<double>(one_of(10));
+    if (lies && lie_ == 17) {
+      report.clock.rate_error_ppm = 20'000.0;
+      report.clock.rate_sigma_ppm = 2'495.0 + static_cast<double>(one_of(10));
+    }
     if (lies && lie_ == 9) report.clock.rate_error_ppm = one_of(2) == 0 ? 10'010.0 : -10'030.0;
     if (lies && lie_ == 10)
       sample.received += std::chrono::microseconds(one_of(100'000)) - std::chrono::milliseconds(50);
