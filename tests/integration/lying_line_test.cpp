@@ -230,7 +230,7 @@ std::vector<LyingLine> wrong_encoders() {
       {"LoopedArm", 1.0, 300, looped(1), jumps, 0.25},
       {"LoopedCounts", 1.0, 300, looped(2), jumps, 0.25},
       {"LoopedCountsAt3V", 3.0, 300, looped(2), jumps, 0.25},
-      {"ReversedInTheDrive", 3.0, 300, in_samples(reversed), {"at once, against its motor"}, 0.25},
+      {"ReversedInTheDrive", 3.0, 600, in_samples(reversed), {"at once, against its motor"}, 0.25},
   };
 }
 
