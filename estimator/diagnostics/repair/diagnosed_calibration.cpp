@@ -23,6 +23,8 @@ namespace {
 /// Largest number of examinations of a calibration. A second repair rarely reveals further faults.
 constexpr int kMaxExaminations = 3;
 
+/// Smallest size of a slip that is reported [standard deviations].
+constexpr double kSlipDeviationsMin = 2.0;
 /// Smallest gap reported as lost time [rows].
 constexpr double kLeastLost = 0.5;
 /// Noise below which readings are exact [rad]; encoders have more noise or quantization.
@@ -348,6 +350,46 @@ void examine_and_repair_description(const CalibrationOptions& options,
 
 }  // namespace
 
+bool remove_insignificant_slips(const Calibration& calibration, DiagnosedInput& input) {
+  const auto is_insignificant = [&](const DiagnosedInput::EncoderSlip& slip) {
+    const MessageCode code = input.findings[static_cast<std::size_t>(slip.finding)].message.code;
+    if (code != MessageCode::kEncoderSlip && code != MessageCode::kPossibleSlip) return false;
+    const auto estimate = std::ranges::find(
+        calibration.parameters, input.mechanism.at(slip.parameter).name, &ParameterEstimate::name);
+    return estimate != calibration.parameters.end() &&
+           std::isfinite(estimate->standard_deviation) &&
+           std::abs(estimate->value) < kSlipDeviationsMin * estimate->standard_deviation;
+  };
+  bool is_changed = false;
+  // Slips are the last parameters, so that only indices of other slips change.
+  for (auto slip = input.slips.begin(); slip != input.slips.end();) {
+    if (!is_insignificant(*slip)) {
+      ++slip;
+      continue;
+    }
+    if (!is_changed) copy_parameter_values(calibration.mechanism, input.mechanism);
+    const int finding = slip->finding, parameter = slip->parameter;
+    slip = input.slips.erase(slip);
+    input.findings.erase(input.findings.begin() + finding);
+    input.mechanism.parameters.erase(input.mechanism.parameters.begin() + parameter);
+    for (DiagnosedInput::EncoderSlip& each : input.slips) {
+      each.finding -= each.finding > finding ? 1 : 0;
+      each.parameter -= each.parameter > parameter ? 1 : 0;
+    }
+    for (Recording& recording : input.recordings) {
+      for (Segment& segment : recording.segments) {
+        std::erase_if(segment.shifts,
+                      [&](const EncoderShift& shift) { return shift.parameter == parameter; });
+        for (EncoderShift& shift : segment.shifts) {
+          shift.parameter -= shift.parameter > parameter ? 1 : 0;
+        }
+      }
+    }
+    is_changed = true;
+  }
+  return is_changed;
+}
+
 bool has_fault(const std::vector<Finding>& findings) {
   return std::ranges::any_of(
       findings, [](const Finding& finding) { return finding.severity == Severity::kFault; });
@@ -410,6 +452,11 @@ DiagnosedCalibration calibrate_with_diagnostics(const Mechanism& mechanism,
     changed = true;
   }
   if (changed && !is_stop_requested(monitor)) try_jump(options, monitor, out);
+  while (repairs && !is_stop_requested(monitor) &&
+         remove_insignificant_slips(out.calibration, out.input)) {
+    out.calibration = calibrate(out.input.mechanism, out.input.recordings, options, monitor);
+    keep_initial(first, out.calibration.parameters);
+  }
   out.calibration.findings = out.input.findings;
   update_slip_findings(out.input, out.calibration);
   downgrade_findings(first_finding, out.calibration);

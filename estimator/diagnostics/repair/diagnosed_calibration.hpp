@@ -41,6 +41,12 @@ DiagnosedInput examine_and_repair_input(const Mechanism& mechanism,
                                         const SensorDescription& facts = {},
                                         const CalibrationMonitor& monitor = {});
 
+/// Removes the encoder slips whose estimated sizes are below two standard deviations, with their
+/// findings and free offsets. If there are any, the remaining parameters get their estimates.
+/// @param calibration  of the input
+/// @return whether any was removed, so that another calibration is needed
+bool remove_insignificant_slips(const Calibration& calibration, DiagnosedInput& input);
+
 /// Returns whether any finding rules out a meaningful estimate.
 bool has_fault(const std::vector<Finding>& findings);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <tuple>
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "service/messages/message_text.hpp"
@@ -104,6 +105,47 @@ TEST(DiagnosedCalibration, RejectsSpikes) {
   EXPECT_GT(as_is.calibration.simulation[0].rmse, 5.0 * clean.calibration.simulation[0].rmse);
   ASSERT_NE(find(as_is.calibration, "outliers"), nullptr);
   EXPECT_FALSE(find(as_is.calibration, "outliers")->treated);
+}
+
+// A slip below two standard deviations is no finding, and its free offset would widen intervals.
+TEST(DiagnosedCalibration, RemovesInsignificantSlips) {
+  DiagnosedInput input{pendulum(), {recording_of(clean_readings())}, {}, {}};
+  Segment& segment = input.recordings[0].segments[0];
+  input.findings.push_back(make_finding(MessageCode::kIdenticalChannels));
+  Calibration calibration;
+  const int first = static_cast<int>(input.mechanism.parameters.size());
+  for (const auto& [name, size, deviation] :
+       {std::tuple("a", 0.019, 0.01), {"b", -0.05, 0.01}, {"c", 0.001, 0.01}, {"d", 0.021, 0.01}}) {
+    const int index = static_cast<int>(input.mechanism.parameters.size());
+    Parameter offset;
+    offset.name = name;
+    offset.free = true;
+    input.mechanism.parameters.push_back(offset);
+    segment.shifts.push_back({.sensor = 0, .sample = 100 * index, .parameter = index});
+    input.slips.push_back({static_cast<int>(input.findings.size()), index, 0.0});
+    input.findings.push_back(make_finding({MessageCode::kEncoderSlip, {}}, "run", name));
+    ParameterEstimate estimate;
+    estimate.name = name;
+    estimate.value = size;
+    estimate.standard_deviation = deviation;
+    calibration.parameters.push_back(estimate);
+  }
+  calibration.mechanism = input.mechanism;
+  calibration.mechanism.at(first + 1).value = -0.05;
+  EXPECT_TRUE(remove_insignificant_slips(calibration, input));
+  ASSERT_EQ(input.slips.size(), 2U);
+  ASSERT_EQ(input.findings.size(), 3U);
+  ASSERT_EQ(segment.shifts.size(), 2U);
+  ASSERT_EQ(std::ssize(input.mechanism.parameters), first + 2);
+  for (const auto& [place, name] : {std::pair(0, "b"), {1, "d"}}) {
+    const auto at = static_cast<std::size_t>(place);
+    EXPECT_EQ(input.mechanism.at(first + place).name, name);
+    EXPECT_EQ(segment.shifts[at].parameter, first + place);
+    EXPECT_EQ(input.slips[at].parameter, first + place);
+    EXPECT_EQ(input.findings[static_cast<std::size_t>(input.slips[at].finding)].channel, name);
+  }
+  EXPECT_EQ(input.mechanism.at(first).value, -0.05);
+  EXPECT_FALSE(remove_insignificant_slips(calibration, input));
 }
 
 // Spikes hidden by the motion are found in the residuals of the fit.
