@@ -155,6 +155,7 @@ void TreeInverseDynamics<T>::make_joint_axes(const Mechanism& mechanism,
     axis.torque = axis.motor_torque = axis.passive_torque = T(0.0);
     axis.transition_speed = mechanism.joints[j].transition_speed;
     axis.gear_ratio = mechanism.joints[j].motor.gear_ratio;
+    axis.is_prescribed = mechanism.joints[j].motor.is_prescribed;
     load_dependent_ |= has_load_proportional_friction(mechanism, j);
     axes_.push_back(axis);
   }
@@ -195,11 +196,16 @@ T TreeInverseDynamics<T>::joint_torque_imbalance(const Link& link, const T& angl
   using std::abs;
   JointAxis& axis = axes_[link.joint];
   const T speed = abs(rate);
-  axis.torque = of_links + axis.shaft_inertia * acceleration;
-  axis.motor_torque = axis.motor_gain * (control - axis.back_emf * rate);
   T stretch = angle - axis.rest_angle;
   if (link.wraps) stretch -= T(2.0 * M_PI * round_to_nearest(T(stretch / (2.0 * M_PI))));
   axis.passive_torque = axis.constant_torque - axis.stiffness * stretch;
+  if (axis.is_prescribed) {
+    axis.torque = of_links;
+    axis.motor_torque = of_links - axis.passive_torque;
+    return axis.shaft_inertia * (acceleration - control);
+  }
+  axis.torque = of_links + axis.shaft_inertia * acceleration;
+  axis.motor_torque = axis.motor_gain * (control - axis.back_emf * rate);
   T torque = axis.torque;
   FrictionLaws::each([&]<typename Law>(int place) {
     if (!axis.acts[place]) return;
@@ -308,7 +314,8 @@ void TreeInverseDynamics<T>::torque_residual(const VectorX& angle, const VectorX
   for (std::size_t at = 0; at < links_.size(); ++at) {
     const int j = links_[at].joint;
     const double sign = links_[at].sign;
-    compute_link_motion(at, sign * angle[j], sign * rate[j], sign * acceleration[j]);
+    const T& moved = axes_[j].is_prescribed ? control[j] : acceleration[j];
+    compute_link_motion(at, sign * angle[j], sign * rate[j], sign * moved);
     if (!drags_.empty()) move_link_origin(at, sign * rate[j]);
     motions_[at].force -= links_[at].push_force;
     motions_[at].moment -= links_[at].push_moment;

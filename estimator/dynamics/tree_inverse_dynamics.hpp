@@ -75,6 +75,10 @@ class TreeInverseDynamics {
   /// motor, viscous friction, drag, spring and constant torques. If the motion obeys the equations
   /// of motion, the imbalance is the dry friction torque.
   ///
+  /// If the motion of a joint is prescribed (Motor::is_prescribed), the links move with its control
+  /// as the acceleration, and its imbalance is the difference of the two times the rotor inertia:
+  /// hybrid dynamics [Fea08, ch. 9]. The mass matrix then couples no other joint with this joint.
+  ///
   /// @param angle, rate, acceleration  one per joint [rad, rad/s, rad/s²]
   /// @param control  one per joint, zero if it has no motor
   /// @param[out] residual  one per joint [N·m]
@@ -177,6 +181,7 @@ class TreeInverseDynamics {
     T torque, motor_torque;     // along the joint: total, and of the motor
     T passive_torque;           // of spring and constant torque
     double transition_speed;    // 0: friction sticks at rest
+    bool is_prescribed;         // the control is the acceleration
   };
 
   /// A sensor on a link; link −1 is the ground. If the sensor's axes are fixed to the ground,

@@ -13,7 +13,7 @@ Severity severity_of(MessageCode code) {
       kSwappedEncoders,    kAbsoluteAngle,     kAbsoluteAngles,  kRelativeAngle,   kRelativeAngles,
       kAngleWithoutParent, kInvertedMotor,     kSwappedMotors,   kWrongPointSign,  kReversedGravity,
       kMisplacedStop,      kDescriptionError,  kIdenticalChannels, kWrongSensorUnit,
-      kWrongSensorAxes,    kFixedLoop,         kImmobileLoop,    kOpenLoop};
+      kWrongSensorAxes,    kFixedLoop,         kImmobileLoop,    kOpenLoop,        kPrescribedLoop};
   static constexpr MessageCode kWarnings[] = {
       kOutliers,           kManyOutliers,       kBreak,
       kEncoderSlip,        kLostTime,           kJump,

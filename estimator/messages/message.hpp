@@ -100,9 +100,10 @@ enum class MessageCode {
   kAssignAxis,
 
   // Loops that cannot move.
-  kFixedLoop,     ///< its bodies are fixed to one another twice
-  kImmobileLoop,  ///< its joints have no degree of freedom left
-  kOpenLoop,      ///< it cannot be closed
+  kFixedLoop,       ///< its bodies are fixed to one another twice
+  kImmobileLoop,    ///< its joints have no degree of freedom left
+  kPrescribedLoop,  ///< prescribed motions determine or contradict the motion of its joints
+  kOpenLoop,        ///< it cannot be closed
 
   // Descriptions and motors.
   kInvertedEncoder,

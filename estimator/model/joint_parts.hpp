@@ -14,7 +14,15 @@ struct Motor {
   /// measured torque [unit of the control]. 0: no error. Only the estimation of physical parameters
   /// of mechanisms without loops uses it.
   double control_noise = 0.0;
+  /// Whether the motion of the joint is prescribed (prescribe_motion): the control is the
+  /// acceleration of the joint, and the force is whatever this acceleration requires.
+  bool is_prescribed = false;
 };
+
+/// Rotor inertia [kg·m²] or mass [kg], and gain, of the motor of a joint with a prescribed motion.
+/// In a tree the motion does not depend on them. In closed loops the forces of bodies of 10 kg
+/// change the motion by a hundred-thousandth.
+inline constexpr double kPrescribedRotorInertia = 1e6;
 
 /// Whether a joint has a lower and an upper end stop. Their positions are parameters. Only the
 /// estimation of physical parameters of mechanisms without loops uses stops.

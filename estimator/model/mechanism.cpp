@@ -201,6 +201,15 @@ std::vector<int> joints_with_motor(const Mechanism& mechanism) {
   return joints;
 }
 
+void prescribe_motion(Mechanism& mechanism, int joint) {
+  Motor& motor = mechanism.joints[static_cast<std::size_t>(joint)].motor;
+  motor.present = motor.is_prescribed = true;
+  for (const JointParameter quantity :
+       {JointParameter::kMotorGain, JointParameter::kShaftInertia}) {
+    mechanism.joint_parameter(joint, quantity).value = kPrescribedRotorInertia;
+  }
+}
+
 const MimicJoint* find_mimic_joint(const Mechanism& mechanism, int joint) {
   const auto found = std::ranges::find(mechanism.mimic_joints, joint, &MimicJoint::joint);
   return found == mechanism.mimic_joints.end() ? nullptr : &*found;

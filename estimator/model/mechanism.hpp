@@ -155,6 +155,10 @@ struct Mechanism {
 /// Returns the joints that have a motor, in the order of the controls.
 std::vector<int> joints_with_motor(const Mechanism& mechanism);
 
+/// Gives a joint a motor whose control is the acceleration of the joint (Motor::is_prescribed). The
+/// joint needs an encoder, and friction at it has no effect.
+void prescribe_motion(Mechanism& mechanism, int joint);
+
 /// Returns the coupling of a mimic joint; nullptr for any other joint.
 const MimicJoint* find_mimic_joint(const Mechanism& mechanism, int joint);
 

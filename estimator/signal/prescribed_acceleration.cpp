@@ -34,7 +34,9 @@ class MotionSmoother {
   /// Returns the negative logarithm of the likelihood, doubled and without constants, for the
   /// variance of the noise of largest likelihood.
   /// @param smoothness  see kSmoothnessMin
-  double filter(double smoothness, std::vector<FilterStep>* steps = nullptr) const {
+  /// @param[out] steps, variance  the steps and the variance of the noise, if requested
+  double filter(double smoothness, std::vector<FilterStep>* steps = nullptr,
+                double* variance = nullptr) const {
     const double period = segment_.period, rate = std::pow(10.0, smoothness) / std::pow(period, 5);
     FilterStep now;
     now.state.setZero();
@@ -71,6 +73,7 @@ class MotionSmoother {
       now.covariance(2, 2) += rate * duration;
     }
     const double count = readings - kDiffuseReadings;
+    if (variance != nullptr) *variance = squares / count;
     return count * std::log(squares / count) + logarithms;
   }
 
@@ -98,11 +101,14 @@ class MotionSmoother {
     return 0.5 * (low + high);
   }
 
-  /// Returns the smoothed accelerations.
-  Eigen::VectorXd smooth(double smoothness) const {
+  PrescribedAcceleration smooth(double smoothness) const {
     std::vector<FilterStep> steps;
-    filter(smoothness, &steps);
-    Eigen::VectorXd accelerations(std::ssize(steps));
+    double variance = 0.0;
+    filter(smoothness, &steps, &variance);
+    const double cutoff = std::pow(10.0, smoothness / 6.0) / segment_.period;  // ω_c [rad/s]
+    PrescribedAcceleration result{.values = Eigen::VectorXd(std::ssize(steps)),
+                                  .noise = std::sqrt(variance) * cutoff * cutoff};
+    Eigen::VectorXd& accelerations = result.values;
     Eigen::Vector3d r = Eigen::Vector3d::Zero();  // r of [Dur12], the smoothing recursion
     for (Eigen::Index k = accelerations.size() - 1; k >= 0; --k) {
       const FilterStep& step = steps[static_cast<std::size_t>(k)];
@@ -110,7 +116,7 @@ class MotionSmoother {
       if (step.innovation_variance > 0.0) r[0] += step.innovation / step.innovation_variance;
       accelerations[k] = step.state[2] + step.covariance.row(2).dot(r);
     }
-    return accelerations;
+    return result;
   }
 
  private:
@@ -127,7 +133,8 @@ class MotionSmoother {
 
 }  // namespace
 
-Eigen::VectorXd estimate_prescribed_acceleration(const Segment& segment, Eigen::Index sensor) {
+PrescribedAcceleration estimate_prescribed_acceleration(const Segment& segment,
+                                                        Eigen::Index sensor) {
   ValueRange range;
   Eigen::Index readings = 0;
   for (const double reading : segment.angles.col(sensor)) {
@@ -135,7 +142,7 @@ Eigen::VectorXd estimate_prescribed_acceleration(const Segment& segment, Eigen::
     readings += std::isnan(reading) ? 0 : 1;
   }
   if (readings < kReadingsMin || !(range.width() > 0.0)) {
-    return Eigen::VectorXd::Zero(segment.angles.rows());
+    return {.values = Eigen::VectorXd::Zero(segment.angles.rows())};
   }
   const MotionSmoother smoother(segment, sensor);
   return smoother.smooth(smoother.find_smoothness());

@@ -26,6 +26,9 @@ struct Segment {
   double period = 0.0;       ///< sampling period, the mean one if it varies [s], > 0
   Eigen::MatrixXd angles;    ///< samples × sensors, in their order [rad or m]
   Eigen::MatrixXd controls;  ///< samples × motors, in joint order [unit of the control]
+  /// Standard deviation of the error of each control in each sample, of controls that are estimates
+  /// (prescribed motions) [unit of the control]; no entries: exact controls.
+  Eigen::VectorXd control_noise = {};
   Eigen::MatrixXd held_out;  ///< samples × held-out sensors; usually no columns
   /// Times of the rows relative to the first row [s], ascending from 0; empty if the rows are
   /// `period` apart.

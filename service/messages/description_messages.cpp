@@ -84,7 +84,7 @@ constexpr MessageRow kDescriptionRows[] = {
      "{has_fixed_gain|if the commands are motor currents, or gears amplify the inertia of the "
      "rotors, "
      "estimate gains and shaft inertias with --free '*.K' --free '*.J_shaft'; |}"
-     "if a stepper motor or a position controller moves a joint, write prescribed: true in it; "
+     "if a stepper motor or a position controller moves a joint, write motion: PRESCRIBED in it; "
      "use a recording in which one joint moves at a time"},
     {kDescriptionNotChecked, "not-checked",
      "joint {joint:?} turns by more than {angle} within {time} in {share:2} of the examined "

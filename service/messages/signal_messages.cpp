@@ -165,6 +165,10 @@ constexpr MessageRow kSignalRows[] = {
     {kImmobileLoop, "immobile-loop",
      "joint {joint:?} closes a loop that cannot move: its joints have no degree of freedom left",
      "check axes and joint points, or remove a joint"},
+    {kPrescribedLoop, "prescribed-loop",
+     "the closed loops permit {is_determined|no motion besides the|only some of the} prescribed "
+     "motions of the joints ({joints})",
+     "remove motion: PRESCRIBED from joint {joint:?}, or from another joint of its loop"},
     {kOpenLoop, "open-loop",
      "joint {joint:?} leaves its loop [open by {distance}]{is_both| and |}[twisted by "
      "{twist}]{is_half_turn_off|closed only half a turn off|} in every configuration tried",

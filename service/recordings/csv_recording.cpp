@@ -101,12 +101,16 @@ void check_commands(const ControlColumn& control, const proto::CsvTable& table, 
 
 /// Sets the controls of joints with a prescribed motion to the accelerations of their coordinates.
 void prescribe_motions(const RecordingFormat& format, estimator::Segment& segment) {
-  for (std::size_t i = 0; i < format.controls.size(); ++i) {
-    if (!format.controls[i].is_prescribed) continue;
-    const auto own =
-        std::ranges::find(format.angles, format.controls[i].joint, &EncoderColumn::joint);
-    segment.controls.col(static_cast<Eigen::Index>(i)) =
+  if (std::ranges::none_of(format.controls, &ControlColumn::is_prescribed)) return;
+  segment.control_noise.setZero(segment.controls.cols());
+  for (Eigen::Index i = 0; i < segment.controls.cols(); ++i) {
+    const ControlColumn& control = format.controls[static_cast<std::size_t>(i)];
+    if (!control.is_prescribed) continue;
+    const auto own = std::ranges::find(format.angles, control.joint, &EncoderColumn::joint);
+    const auto estimate =
         estimator::estimate_prescribed_acceleration(segment, own - format.angles.begin());
+    segment.controls.col(i) = estimate.values;
+    segment.control_noise[i] = estimate.noise;
   }
 }
 

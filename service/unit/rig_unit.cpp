@@ -53,7 +53,7 @@ void refuse_prescribed_joints(const Rig& rig, const UnitWiring& wiring) {
     throw proto::InputError(
         "{}: joint {:?} has a prescribed motion, "
         "which the command of a motor does not determine. "
-        "Describe its motor instead of prescribed: true",
+        "Describe its motor instead of motion: PRESCRIBED",
         rig.path, joint.name);
   }
 }

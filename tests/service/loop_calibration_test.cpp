@@ -233,7 +233,21 @@ TEST(LoopCalibration, LoopsThatCannotMoveAreRefused) {
                 "check lengths"});
   const std::string ends = body("C") + joint("Q", "B", "C", "REVOLUTE", .1, -.1);
   const std::string last = joint("R", "ground", "C", "REVOLUTE", .3, .1);
-  EXPECT_NO_THROW((void)parse_rig("r.textproto", links + ends + last)) << "a four-bar";
+  const std::string four_bar = links + ends + last;
+  EXPECT_NO_THROW((void)parse_rig("r.textproto", four_bar));
+  const auto prescribed = [](const std::string& text, const std::string& name) {
+    const std::string start = "joint { name: '" + name + "'";
+    return replaced(text, start, start + " motion: PRESCRIBED encoder { }");
+  };
+  expect_parts(refused(prescribed(four_bar, "O")),
+               {"r.textproto:3:", "permit no motion besides the prescribed motions", "(O)",
+                "remove motion: PRESCRIBED from joint \"O\""});
+  expect_parts(refused(prescribed(prescribed(four_bar, "O"), "Q")),
+               {"permit only some of the prescribed motions", "(O, Q)"});
+  const std::string five_bar = links + ends + body("D") +
+                               joint("R", "C", "D", "REVOLUTE", .1, -.1) +
+                               joint("S", "ground", "D", "REVOLUTE", .3, .1);
+  EXPECT_NO_THROW((void)parse_rig("r.textproto", prescribed(five_bar, "O")));
   expect_parts(refused(links + ends + replaced(last, "} axis", "z { value: 0.01 } } axis")),
                {"\"R\" leaves its loop open by 10 mm in every configuration"});
   expect_parts(refused(links + ends + replaced(last, "axis { z: 1 }", "axis { z: 1 y: 0.3 }")),

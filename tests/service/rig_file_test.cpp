@@ -52,31 +52,56 @@ std::string refusal_of(const std::string& text) {
   return refusal([&] { (void)parse_rig("r.textproto", text); });
 }
 
+/// The pendulum on a turning base, whose motion is prescribed.
+std::string prescribed_base(const std::string& motion = "motion: PRESCRIBED") {
+  const std::string base =
+      "joint {\n  name: 'base'\n"
+      "  parent { body: 'ground' axis { y: 1 } zero_direction { x: 1 } }\n"
+      "  child { body: 'A' axis { y: 1 } zero_direction { x: 1 } }\n  " +
+      motion + "\n  encoder { counts_per_turn: 200 }\n}\n";
+  const std::string carried = replaced(kPendulum, "joint {",
+                                       "body { name: 'A' mass { value: 1 } inertia { xx { value: 1 "
+                                       "} yy { value: 1 } zz { value: 1 } } }\n" +
+                                           base + "joint {");
+  return replaced(replaced(carried, "body: 'ground' axis { z: 1 }", "body: 'A' axis { z: 1 }"),
+                  "recording {", "recording { angle { joint: 'base' column: 'q' unit: RADIAN }");
+}
+
 // A joint with a prescribed motion has a motor whose control is the acceleration of its coordinate.
 TEST(RigFile, PrescribedMotionIsAnAcceleration) {
-  const std::string without_motor =
-      replaced(replaced(edited(kFriction, "prescribed: true"),
-                        "motor { control_unit: 'V' gain { value: 0.1 } }", ""),
-               "control { joint: '1' column: 'u' scale: 2 }", "");
-  const Rig rig = parse_rig("r.textproto", without_motor);
-  ASSERT_TRUE(rig.mechanism.joints.at(0).motor.present);
-  EXPECT_EQ(rig.joint_facts.at(0).control_unit, "rad/s²");
-  EXPECT_EQ(rig.mechanism.joint_parameter(0, estimator::JointParameter::kMotorGain).value,
-            rig.mechanism.joint_parameter(0, estimator::JointParameter::kShaftInertia).value);
-  ASSERT_EQ(rig.format->controls.size(), 1U);
-  EXPECT_TRUE(rig.format->controls[0].is_prescribed);
-  EXPECT_EQ(rig.format->controls[0].column, "theta");
-  expect_parts(refusal_of(replaced(without_motor, "encoder { counts_per_turn: 4096 }", "")),
-               {"r.textproto:7", "\"1\" has a prescribed motion but no encoder"});
-  expect_parts(refusal_of(replaced(without_motor, "prescribed: true",
-                                   "prescribed: true motor { control_unit: 'V' }")),
-               {"r.textproto:11:", "has a prescribed motion and a motor"});
-  expect_parts(refusal_of(replaced(without_motor, "prescribed: true",
-                                   "prescribed: true friction { viscous { value: 1 } }")),
+  for (const char* const spelling : {"motion: PRESCRIBED", "prescribed: true"}) {
+    const Rig rig = parse_rig("r.textproto", prescribed_base(spelling));
+    const estimator::Motor& motor = rig.mechanism.joints.at(0).motor;
+    EXPECT_TRUE(motor.present && motor.is_prescribed) << spelling;
+    EXPECT_FALSE(rig.mechanism.joints.at(1).motor.is_prescribed) << spelling;
+    EXPECT_EQ(rig.joint_facts.at(0).control_unit, "rad/s²");
+    ASSERT_EQ(rig.format->controls.size(), 2U);
+    EXPECT_TRUE(rig.format->controls[0].is_prescribed);
+    EXPECT_EQ(rig.format->controls[0].column, "q");
+  }
+}
+
+TEST(RigFile, RejectsPrescribedMotionsThatNothingDetermines) {
+  const auto refused = [](const std::string& motion) {
+    return refusal_of(prescribed_base("motion: PRESCRIBED " + motion));
+  };
+  expect_parts(refusal_of(replaced(prescribed_base(), "encoder { counts_per_turn: 200 }", "")),
+               {"r.textproto:8:", "\"base\" has a prescribed motion but no encoder"});
+  expect_parts(refused("motor { control_unit: 'V' }"),
+               {"r.textproto:12:", "motor", "has a prescribed motion and a motor"});
+  expect_parts(refused("friction { viscous { value: 1 } }"),
                {"have no effect", "Remove friction { }"});
-  expect_parts(refusal_of(replaced(without_motor, "recording {",
-                                   "recording { control { joint: '1' column: 'u' }")),
+  expect_parts(refusal_of(replaced(prescribed_base(), "recording {",
+                                   "recording { control { joint: 'base' column: 'v' }")),
                {"has no control column"});
+  expect_parts(
+      refusal_of(replaced(
+          prescribed_base(),
+          "friction { viscous { value: 1e-3 free: true lower: 1e-6 upper: 1 "
+          "prior_standard_deviation: 2 } }\n  motor { control_unit: 'V' gain { value: 0.1 } }",
+          "motion: PRESCRIBED")),
+      {"r.textproto:19:", "all moving joints have a prescribed motion",
+       "Remove motion: PRESCRIBED"});
 }
 
 // Friction may rise from rest if the file says so, starting from zero at the least.

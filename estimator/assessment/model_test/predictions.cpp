@@ -166,6 +166,7 @@ std::vector<TorquePrediction> predict_torques(const Mechanism& at, const Shootin
   std::vector<TorquePrediction> predictions;
   for (int j = 0; j < fixed.joint_count(); ++j) {
     const auto motor = std::ranges::find(motors, j) - motors.begin();
+    if (fixed.joints[static_cast<std::size_t>(j)].motor.is_prescribed) continue;
     const bool is_driven = motor < std::ssize(motors);
     const double gain = fixed.joint_parameter(j, JointParameter::kMotorGain).value;
     const double noise =

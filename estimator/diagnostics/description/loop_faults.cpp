@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/math/decompositions.hpp"
@@ -30,6 +32,27 @@ Message open_loop(const LoopGap& gap) {
   return fault;
 }
 
+/// Returns the reason why prescribed motions leave joints no freedom, or contradict one another.
+/// @param motions  joint rates that keep the loops closed, joints × degrees of freedom
+std::optional<Message> find_prescription_fault(const Mechanism& mechanism,
+                                               const Eigen::MatrixXd& motions) {
+  std::vector<int> prescribed;
+  std::vector<std::string> names;
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
+    if (!joint.motor.is_prescribed) continue;
+    prescribed.push_back(j);
+    names.push_back(joint.name);
+  }
+  if (prescribed.empty()) return {};
+  const Eigen::MatrixXd own = motions(prescribed, Eigen::all);
+  const Eigen::Index permitted = own.cols() - null_space(own, kLooseRank).cols();
+  const bool are_permitted = permitted == std::ssize(prescribed);
+  if (are_permitted && permitted < motions.cols()) return {};
+  return Message(MessageCode::kPrescribedLoop,
+                 {{"joint", names.back()}, {"joints", names}, {"is_determined", are_permitted}});
+}
+
 }  // namespace
 
 std::optional<Message> find_loop_fault(const Mechanism& mechanism) {
@@ -42,6 +65,7 @@ std::optional<Message> find_loop_fault(const Mechanism& mechanism) {
       Eigen::VectorXd::Constant(n, std::numeric_limits<double>::quiet_NaN());
   std::mt19937 random(1);
   Eigen::Index free = -1;
+  Eigen::MatrixXd motions;  // joint rates of the closed loops
   Eigen::VectorXd nearest;
   double least = std::numeric_limits<double>::infinity();
   // If some starts close, test the mobility; if none does, try more starts.
@@ -64,9 +88,10 @@ std::optional<Message> find_loop_fault(const Mechanism& mechanism) {
     if (J.cwiseAbs().maxCoeff() < kLooseRank) {
       return Message(MessageCode::kFixedLoop, {joint});
     }
-    free = std::max(free, null_space(J, kLooseRank).cols());
+    motions = null_space(J, kLooseRank);
+    free = std::max(free, motions.cols());
   }
-  if (free > 0) return {};
+  if (free > 0) return find_prescription_fault(mechanism, motions);
   if (free == 0) return Message(MessageCode::kImmobileLoop, {joint});
   if (nearest.size() == 0) return {};
   return open_loop(closure.widest_loop_gap(nearest));

@@ -153,8 +153,11 @@ Eigen::MatrixXd acceleration_sensitivities(const Mechanism& mechanism,
   const int n = mechanism.joint_count(), axes = Sensor::kAxes * mechanism.sensor_count();
   const auto readings = [&](const Eigen::VectorXd& angle, const Eigen::VectorXd& acceleration) {
     InverseDynamics::VectorX q = angle, a = acceleration, none = InverseDynamics::VectorX::Zero(n),
-                             torque;
-    dynamics.torque_residual(q, none, a, none, torque);
+                             control = none, torque;
+    for (int j = 0; j < n; ++j) {
+      if (mechanism.joints[static_cast<std::size_t>(j)].motor.is_prescribed) control[j] = a[j];
+    }
+    dynamics.torque_residual(q, none, a, control, torque);
     Eigen::VectorXd all(axes);
     for (int i = 0; i < mechanism.sensor_count(); ++i) {
       const auto own = dynamics.sensor_readings(i);
@@ -389,7 +392,7 @@ ShootingInput prepare_shooting_data(const Mechanism& mechanism,
   input.noise.acceleration = generous(input.grid.coordinates.independent);
   input.least_acceleration.setZero(input.noise.acceleration.size());
   input.sensor_acceleration = noise_of_encoder_coordinates(mechanism, generous);
-  input.noise.control = motor_control_noise(mechanism);
+  input.noise.control = control_noise_levels(mechanism, input.segments);
   prepare_inertial(mechanism, input);
   return input;
 }

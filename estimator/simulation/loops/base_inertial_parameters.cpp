@@ -146,8 +146,10 @@ class Columns {
     JointVector<double> torque_residual;
     Eigen::VectorXd column(0);
     for (std::size_t k = 0; k < instants_.size(); ++k) {
-      // With loops, `imbalance` has additional rows for links outside the tree.
-      dynamics.torque_residual(instants_[k].angles, rest, instants_[k].accelerations, rest,
+      // With loops, `imbalance` has additional rows for links outside the tree. Motors have no
+      // gain, and prescribed joints have the accelerations of their controls.
+      const JointVector<double> accelerations = instants_[k].accelerations;
+      dynamics.torque_residual(instants_[k].angles, rest, accelerations, accelerations,
                                torque_residual);
       const Eigen::VectorXd own = motions_[k].transpose() * torque_residual.head(n);
       column.conservativeResize(column.size() + own.size());

@@ -30,7 +30,7 @@ struct Run {
   double longer = 0.0;
   int runs = 100;
   unsigned seed = 1;
-  bool lists = false;
+  bool lists = false, prescribed = false, coarse = false;
 };
 
 struct Tally {
@@ -73,7 +73,11 @@ class Bench {
   explicit Bench(const Run& run) : run_(run) {}
 
   void calibrate(const std::string& kind, const std::string& law, unsigned seed) {
-    random_rigs::RigChoice choice{.shortest = 3.0, .counts_only = true, .law = kLaws.at(law)};
+    random_rigs::RigChoice choice{.shortest = 3.0,
+                                  .counts_only = true,
+                                  .law = kLaws.at(law),
+                                  .prescribed = run_.prescribed,
+                                  .coarse = run_.coarse};
     if (!run_.described.empty()) choice.described = kLaws.at(run_.described);
     RandomRig rig = random_rigs::draw_rig(kind, seed, choice);
     lengthen(rig.mechanism, run_.longer);
@@ -176,6 +180,10 @@ int main(int argc, char** argv) {
   app.add_option("--runs", run.runs, "Rigs of each kind")->capture_default_str();
   app.add_option("--seed", run.seed, "Of the first rig")->capture_default_str();
   app.add_flag("--list", run.lists, "One line an estimate");
+  app.add_flag("--prescribed", run.prescribed,
+               "Prescribe the recorded motion of the first joint, whose force is then unknown");
+  app.add_flag("--coarse", run.coarse,
+               "Give the first joint an encoder of 200 counts per turn, or of 1 mm");
   CLI11_PARSE(app, argc, argv);
   Bench bench(run);
   for (int k = 0; k < run.runs; ++k) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "estimator/signal/prescribed_acceleration.hpp"
 #include "firmware_iface/sim/plants.hpp"
 #include "tests/bench/rigs/planar_models.hpp"
 #include "tests/support/mechanisms/example_mechanisms.hpp"
@@ -135,7 +136,10 @@ void record(Draw& draw, std::unique_ptr<firmware_iface::sim::RigModel> model,
   const double quantum = 2.0 * M_PI / std::round(draw.scale(1000, 20000));
   for (Eigen::Index j = 0; j < segment.angles.cols(); ++j) {
     const double unit = slides && j == 0 ? 0.03 : 1.0;  // m per radian of the pinion
-    read_encoder(draw, unit * quantum, unit * rig.noise, segment.angles.col(j));
+    const bool coarse = rig.choice.coarse && j == 0;
+    const double coarse_quantum = slides ? 1e-3 : 2.0 * M_PI / 200.0;
+    read_encoder(draw, coarse ? coarse_quantum : unit * quantum, unit * rig.noise,
+                 segment.angles.col(j));
   }
   rig.recording = {"run", {std::move(segment)}};
 }
@@ -363,6 +367,25 @@ void make_cart_rig(Draw& draw, RandomRig& rig) {
   record(draw, std::make_unique<CartPoleModel>(truth), start, plan, command, true, rig);
 }
 
+/// Makes the motion of the first joint prescribed. Its friction and its body then have no effect.
+void prescribe_first_joint(RandomRig& rig) {
+  Mechanism& mechanism = rig.mechanism;
+  estimator::Segment& segment = rig.recording.segments[0];
+  const estimator::PrescribedAcceleration motion =
+      estimator::estimate_prescribed_acceleration(segment, 0);
+  segment.controls = motion.values;
+  segment.control_noise = Eigen::VectorXd::Constant(1, motion.noise);
+  for (const std::string& owner : {mechanism.joints[0].name, mechanism.bodies[0].name}) {
+    for (estimator::Parameter& parameter : mechanism.parameters) {
+      if (!parameter.name.starts_with(owner + ".")) continue;
+      if (parameter.free) parameter.value = parameter.unit == "kg·m²" ? parameter.value : 0.0;
+      parameter.free = false;
+      rig.truths.erase(parameter.name);
+    }
+  }
+  estimator::prescribe_motion(mechanism, 0);
+}
+
 }  // namespace
 
 RandomRig draw_rig(const std::string& kind, unsigned seed, const RigChoice& choice) {
@@ -386,6 +409,7 @@ RandomRig draw_rig(const std::string& kind, unsigned seed, const RigChoice& choi
   } else {
     throw std::invalid_argument("no such rig: " + kind);
   }
+  if (choice.prescribed) prescribe_first_joint(rig);
   return rig;
 }
 

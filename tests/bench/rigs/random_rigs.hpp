@@ -20,6 +20,9 @@ struct RigChoice {
   /// Of the rig; unset: viscous and dry, in half of the rigs with terms that the description lacks.
   std::optional<Law> law = {};
   std::optional<Law> described = {};  ///< of the description; unset: that of the rig
+  /// Whether the recorded motion of the first joint is prescribed, and its force unknown.
+  bool prescribed = false;
+  bool coarse = false;  ///< whether the first joint's encoder has 200 counts per turn or per 0.2 m
 };
 
 /// A random rig with a correct description except for the start values of free parameters, and its

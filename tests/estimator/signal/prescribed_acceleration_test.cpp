@@ -31,7 +31,7 @@ Segment record(int rows, double noise) {
 /// Largest error of an acceleration against the mean acceleration of its interval, without the
 /// first and last 20 rows, as a fraction of the amplitude of the acceleration.
 double largest_error(const Segment& segment) {
-  const Eigen::VectorXd acceleration = estimate_prescribed_acceleration(segment, 0);
+  const Eigen::VectorXd acceleration = estimate_prescribed_acceleration(segment, 0).values;
   double largest = 0.0;
   for (Eigen::Index k = 20; k + 20 < acceleration.size(); ++k) {
     const double middle = 0.5 * (segment.time(k) + segment.time(k + 1));
@@ -65,7 +65,7 @@ TEST(PrescribedAcceleration, ReadsMissingAndIrregularRows) {
 TEST(PrescribedAcceleration, ReproducesTheCoordinate) {
   const double noise = 1e-5;
   const Segment segment = record(2000, noise);
-  const Eigen::VectorXd acceleration = estimate_prescribed_acceleration(segment, 0);
+  const Eigen::VectorXd acceleration = estimate_prescribed_acceleration(segment, 0).values;
   Eigen::MatrixXd initial(2000, 2);  // effect of the initial coordinate and speed
   Eigen::VectorXd forced(2000);
   double x = 0.0, v = 0.0;
@@ -85,9 +85,9 @@ TEST(PrescribedAcceleration, ReproducesTheCoordinate) {
 TEST(PrescribedAcceleration, IsZeroWithoutMotion) {
   Segment segment = record(100, 0.0);
   segment.angles.setConstant(0.3);
-  EXPECT_TRUE(estimate_prescribed_acceleration(segment, 0).isZero(0.0));
-  EXPECT_EQ(estimate_prescribed_acceleration(record(4, 0.0), 0), Eigen::VectorXd::Zero(4));
-  EXPECT_FALSE(estimate_prescribed_acceleration(record(5, 1e-6), 0).isZero(0.0));
+  EXPECT_TRUE(estimate_prescribed_acceleration(segment, 0).values.isZero(0.0));
+  EXPECT_EQ(estimate_prescribed_acceleration(record(4, 0.0), 0).values, Eigen::VectorXd::Zero(4));
+  EXPECT_FALSE(estimate_prescribed_acceleration(record(5, 1e-6), 0).values.isZero(0.0));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
 
@@ -17,16 +18,38 @@ Eigen::VectorXd motor_control_noise(const Mechanism& mechanism) {
   return Eigen::Map<const Eigen::VectorXd>(noise.data(), std::ssize(noise));
 }
 
+Eigen::VectorXd control_noise_levels(const Mechanism& mechanism,
+                                     const std::vector<Segment>& segments) {
+  Eigen::VectorXd noise = motor_control_noise(mechanism);
+  if (!is_tree_mechanism(mechanism)) return noise;
+  Eigen::VectorXd squares = Eigen::VectorXd::Zero(std::ssize(joints_with_motor(mechanism)));
+  double samples = 0.0;
+  for (const Segment& segment : segments) {
+    samples += segment.sample_count();
+    if (segment.control_noise.size() == 0) continue;
+    squares += segment.sample_count() * segment.control_noise.cwiseAbs2();
+  }
+  if (squares.isZero(0.0)) return noise;
+  if (noise.size() == 0) noise.setZero(squares.size());
+  return (noise.cwiseAbs2() + squares / samples).cwiseSqrt();
+}
+
 Eigen::MatrixXd compute_control_noise_density(const Mechanism& mechanism,
                                               const Eigen::VectorXd& control, double period,
                                               const Eigen::VectorXd& angles) {
   TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
   const std::vector<int> motors = joints_with_motor(mechanism);
-  Eigen::MatrixXd torques = Eigen::MatrixXd::Zero(mechanism.joint_count(), control.size());
+  const Eigen::Index n = mechanism.joint_count();
+  const JointVector<double> q = angles, zero = JointVector<double>::Zero(n);
+  JointVector<double> at_rest, disturbed, control_error = zero;
+  dynamics.torque_residual(q, zero, zero, zero, at_rest);
+  Eigen::MatrixXd torques(n, control.size());
   for (Eigen::Index m = 0; m < control.size(); ++m) {
     const int joint = motors[static_cast<std::size_t>(m)];
-    torques(joint, m) =
-        mechanism.joint_parameter(joint, JointParameter::kMotorGain).value * control[m];
+    control_error[joint] = control[m];
+    dynamics.torque_residual(q, zero, zero, control_error, disturbed);
+    torques.col(m) = at_rest - disturbed;
+    control_error[joint] = 0.0;
   }
   const Eigen::MatrixXd moved = mass_matrix(dynamics, angles).llt().solve(torques);
   return period * moved * moved.transpose();

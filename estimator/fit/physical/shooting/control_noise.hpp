@@ -1,8 +1,10 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <vector>
 
 #include "estimator/model/mechanism.hpp"
+#include "estimator/signal/time_series.hpp"
 
 namespace estimator {
 
@@ -10,8 +12,15 @@ namespace estimator {
 /// Empty if no recorded control has noise.
 Eigen::VectorXd motor_control_noise(const Mechanism& mechanism);
 
+/// Returns the standard deviation of the control of each motor in these segments: of a recorded
+/// control as in the mechanism, of a prescribed acceleration the root mean square of the segments
+/// (Segment::control_noise). Empty if all controls are exact. In mechanisms with loops, prescribed
+/// accelerations count as exact.
+Eigen::VectorXd control_noise_levels(const Mechanism& mechanism,
+                                     const std::vector<Segment>& segments);
+
 /// Returns the spectral density of the accelerations due to noise of recorded controls,
-/// T M⁻¹ K Σ_u K M⁻ᵀ, joints × joints. Symbols and arguments are as for
+/// T M⁻¹ K Σ_u Kᵀ M⁻ᵀ, joints × joints. Symbols and arguments are as for
 /// `compute_acceleration_whitening`.
 Eigen::MatrixXd compute_control_noise_density(const Mechanism& mechanism,
                                               const Eigen::VectorXd& control, double period,
@@ -20,11 +29,13 @@ Eigen::MatrixXd compute_control_noise_density(const Mechanism& mechanism,
 /// Computes the lower triangular matrix W that whitens unmodelled accelerations: W S Wᵀ = 1. The
 /// spectral density of these accelerations is
 ///
-///   S = diag(σ_a²) + T M⁻¹ K Σ_u K M⁻ᵀ.
+///   S = diag(σ_a²) + T M⁻¹ K Σ_u Kᵀ M⁻ᵀ.
 ///
-/// The second term is the noise of recorded controls, with the mass matrix M, the motor gains K and
-/// the variances Σ_u of the controls. Controls are constant for a sampling period T, so their noise
-/// is practically white for slow joints. Supports only trees, where all joints are independent.
+/// The second term is the noise of recorded controls, with the mass matrix M, the torques K per
+/// unit of the controls and the variances Σ_u of the controls. A prescribed acceleration causes
+/// torques at all joints, a motor at its own. Controls are constant for a sampling period T, so
+/// their noise is practically white for slow joints. Supports only trees, where all joints are
+/// independent.
 ///
 /// @param acceleration  σ_a of each joint, > 0 [rad/s²/√Hz]
 /// @param control       standard deviations of controls, as returned by motor_control_noise
