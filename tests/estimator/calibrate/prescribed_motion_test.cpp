@@ -82,7 +82,8 @@ Recording record_cart(const Eigen::Vector2d& quanta, unsigned seed) {
   segment.angles.resize(kRows, 2);
   for (int k = 0; k < kRows; ++k) {
     for (int i = 0; i < 2; ++i) {
-      segment.angles(k, i) = quanta[i] * (std::floor(state[i] / quanta[i] + disc[i]) + 0.5 - disc[i]);
+      segment.angles(k, i) =
+          quanta[i] * (std::floor(state[i] / quanta[i] + disc[i]) + 0.5 - disc[i]);
     }
     force = 0.0;
     for (int s = 0; s < 4; ++s) {
@@ -107,8 +108,8 @@ void prescribe(int joint, int motor, Mechanism& mechanism, Recording& recording)
 
 Mechanism free_pendulum() {
   Mechanism cart = make_cart();
-  for (const int index :
-       {cart.index(1, BodyParameter::kJzz), cart.joint_parameter_index(1, JointParameter::kViscous)}) {
+  for (const int index : {cart.index(1, BodyParameter::kJzz),
+                          cart.joint_parameter_index(1, JointParameter::kViscous)}) {
     cart.at(index).free = true;
     cart.at(index).value *= 0.4;
   }
@@ -161,9 +162,8 @@ TEST_P(PrescribedCart, IdentifiesThePendulum) {
     for (int i = 0; i < 2; ++i) {
       const ParameterEstimate& estimate = result.parameters[static_cast<std::size_t>(i)];
       const double score = (estimate.value - truths[i]) / estimate.standard_deviation;
-      EXPECT_LT(std::abs(score), 3.0)
-          << seed << " " << estimate.name << " " << estimate.value << " ± "
-          << estimate.standard_deviation;
+      EXPECT_LT(std::abs(score), 3.0) << seed << " " << estimate.name << " " << estimate.value
+                                      << " ± " << estimate.standard_deviation;
       EXPECT_LT(estimate.standard_deviation, 0.2 * truths[i]) << seed << " " << estimate.name;
       sums[i] += score;
       squares[i] += score * score;
