@@ -49,7 +49,10 @@ void account_for_control_noise(const Mechanism& mechanism, ShootingInput& input)
     }
   }
   densities /= poses;
-  input.least_acceleration = kNegligibleControlShare * densities.cwiseSqrt();
+  const bool only_prescribed = motor_control_noise(mechanism).size() == 0;
+  input.least_acceleration =
+      (only_prescribed ? kNegligiblePrescribedShare : kNegligibleControlShare) *
+      densities.cwiseSqrt();
   const double least = kControlNoiseSamplesMin * period;
   for (int j = 0; j < n; ++j) {
     if (!(densities[j] > 0.0) || !(readings[j] > 0.0)) continue;

@@ -10,6 +10,9 @@ namespace estimator {
 /// Process noise that is negligible compared with the accelerations due to noise of the controls,
 /// as a fraction of these accelerations.
 inline constexpr double kNegligibleControlShare = 0.1;
+/// The same for prescribed motions. Readings determine their slow accelerations, so that process
+/// noise counts beside a small rest of the noise: with 0.1, intervals were four times too wide.
+inline constexpr double kNegligiblePrescribedShare = 1e-3;
 
 /// Returns the variance of each joint coordinate that noise of the encoders causes [rad²].
 /// @param noise  standard deviation of each encoder's readings [rad or m]
