@@ -135,14 +135,16 @@ void StreamConnection::disconnect(const std::string& why) {
   dialog_.on_disconnected(monotonic_now());
 }
 
+// A service with TLS answers a request without it by an alert, which is no frame, and closes the
+// connection.
+std::string StreamConnection::tls_advice() const {
+  if (!dialog_.is_opening() || endpoint_.tls) return "";
+  return "; if the service requires TLS, give --tls-cert, --tls-key and --tls-ca";
+}
+
 std::string StreamConnection::describe_error(const asio::error_code& error) const {
-  // A service with TLS closes a connection without it.
-  const bool opening = dialog_.is_opening();
   const bool hung_up = error == asio::error::eof || error == asio::error::connection_reset;
-  if (hung_up && opening && !endpoint_.tls) {
-    return error.message() +
-           "; if the service requires TLS, give --tls-cert, --tls-key and --tls-ca";
-  }
+  if (hung_up) return error.message() + tls_advice();
   const bool of_tls = error.category() == asio::error::get_ssl_category() ||
                       error.category() == asio::ssl::error::get_stream_category();
   if (!of_tls || !line_ || !line_->tls) return error.message();
@@ -194,7 +196,7 @@ void StreamConnection::process_replies(std::size_t size_bytes) {
     // Report the service's reason before it closes the connection.
     if (dialog_.wants_disconnect(monotonic_now())) return disconnect(dialog_.latest_problem());
   }
-  if (!fed.ok()) disconnect(fed.error().detail);
+  if (!fed.ok()) disconnect(fed.error().detail + tls_advice());
 }
 
 }  // namespace daq

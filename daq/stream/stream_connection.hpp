@@ -43,6 +43,7 @@ class StreamConnection {
   void read();
   void write();
   void disconnect(const std::string& why);
+  std::string tls_advice() const;
   std::string describe_error(const asio::error_code& error) const;
   void process_replies(std::size_t size_bytes);
 

@@ -215,13 +215,16 @@ constexpr NumberRange kRows[] = {
     between("DaemonLimits.write_timeout_s unload_after_s", 0.01, 1e7),
     between("DaemonLimits.buffer_bytes", kMessages_bytes, kDisk_bytes),
     between("DaemonLimits.index_bytes", 1, kDisk_bytes),
+    up_to("DaemonLimits.live_fits", 1e6),
     between("DaemonShare.connections streaming_sessions sessions queued_jobs jobs", 1, 1e6),
     between("DaemonShare.disk_bytes buffer_bytes index_bytes", 1, kDisk_bytes),
     between("DaemonShare.running_jobs", 1, 64),
+    up_to("DaemonShare.live_fits", 1e6),
     between("DaemonShare.processor_s", 1, 1e7),
 
     // stream.proto and sample.proto
     up_to("OpenSession.protocol_version", kU32),
+    up_to("CheckLive.protocol_version", kU32),
     up_to("OpenSession.epoch_unix_ns", kEpoch_ns),
     up_to("SessionOpened.acknowledged_through", kWhole),
     up_to("SampleBatch.batch_sequence", kWhole),

@@ -67,11 +67,11 @@ class LiveFit {
 
   Rig rig_;
   proto::Recording recording_;
-  double estimated_through_s_;      // time of the newest sample at the last estimate
-  double complete_s_ = 0.0;         // duration of the motion at the last complete calibration
-  std::atomic<bool> stop_{false};   // of complete calibrations
+  double estimated_through_s_;     // time of the newest sample at the last estimate
+  double complete_s_ = 0.0;        // duration of the motion at the last complete calibration
+  std::atomic<bool> stop_{false};  // of complete calibrations
   std::future<CompleteCalibration> complete_;  // in progress
-  bool is_model_accepted_ = false;  // by the last complete calibration
+  bool is_model_accepted_ = false;             // by the last complete calibration
   std::optional<estimator::ContinuedCalibration> last_;
 };
 

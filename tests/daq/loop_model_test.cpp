@@ -279,8 +279,15 @@ class LoopModel {
       trip(TripCause::kUnitTripped, report.fault_flags, 0.0);
     }
     const bool contradicts = is_lying_ && faults_ == 0;
-    if (contradicts && !lying_since_s_) lying_since_s_ = time_s_;
-    if (contradicts && time_s_ - *lying_since_s_ > reaction_time_s()) {
+    const double since_s = time_s_ - last_report_s_;
+    if (contradicts) {
+      lying_s_ += was_lying_ ? since_s : to_seconds(period_ns_);
+    } else {
+      lying_s_ = std::max(lying_s_ - 0.1 * since_s, 0.0);
+    }
+    was_lying_ = contradicts;
+    last_report_s_ = time_s_;
+    if (contradicts && lying_s_ > reaction_time_s()) {
       trip(TripCause::kFaultMismatch, FAULT_TTL, 0.0);
     }
     if (fit.valid && time_s_ >= next_fit_s_) {
@@ -374,7 +381,8 @@ class LoopModel {
   double start_s_ = 0.0, duration_s_ = 0.0, amplitude_V_ = 0.0, requested_V_ = 0.0;
   double time_s_ = 0.0, last_time_s_ = 0.0, arming_since_s_ = 0.0, scenario_start_s_ = 0.0;
   double delay_s_ = 0.01, next_fit_s_ = 1.0;
-  std::optional<double> lying_since_s_;
+  double lying_s_ = 0.0, last_report_s_ = 0.0;  // contradictions, less a tenth of the rest
+  bool was_lying_ = false;
   bool is_delay_known_ = false;
   Nanoseconds first_{0}, received_{0};
   RunPhase phase_ = RunPhase::kSettling;

@@ -159,7 +159,9 @@ std::vector<LyingLine> frozen_encoders() {
     }
   }
   const auto now_and_then = in_samples(frozen(1, 150));
-  lies.push_back({"FrozenNowAndThen", 1.0, 300, now_and_then, kNotCountingOrLimit, kWithinLimits});
+  std::vector<std::string> causes = kNotCountingOrLimit;
+  causes.push_back("jumped by");
+  lies.push_back({"FrozenNowAndThen", 1.0, 300, now_and_then, causes, kWithinLimits});
   return lies;
 }
 

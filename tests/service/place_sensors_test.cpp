@@ -156,7 +156,8 @@ TEST(CrossAxisSensitivity, AreReportedIfNotDescribed) {
   }
   set_free(rig, {{"imu.p_x", 0.05}, {"imu.mount_z", 0.0}, {"2.b", 0.001}, {"B.J_zz", 0.002}});
   const estimator::Calibration found = calibrate_whole(rig, placed_run(truth, 5));
-  EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kRejected) << format_verdict(found.verdict);
+  EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kApproximate)
+      << format_verdict(found.verdict);
   expect_parts(format_verdict(found.verdict), {"sensor \"imu\"", "cross-axis sensitivity"});
   ASSERT_FALSE(found.cross_axes.empty());
   const std::string all_notes = text_of_notes(found.notes);
@@ -184,7 +185,8 @@ inertial_sensor { name: "imu" body: "B" gyroscope { cross_axis { xz { value: 0.0
   set_free(rig, {{"2.b", 0.001}, {"B.J_zz", 0.002}});
   parameter_of(rig.mechanism, "imu.gyro_cross_xz").value = 0.0;
   const estimator::Calibration found = calibrate_whole(rig, placed_run(truth, 7));
-  EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kRejected) << format_verdict(found.verdict);
+  EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kApproximate)
+      << format_verdict(found.verdict);
   ASSERT_EQ(found.cross_axes.size(), 1U);
   EXPECT_EQ(found.cross_axes[0].share, "imu.gyro_cross_xz");
   EXPECT_NEAR(found.cross_axes[0].value, 0.05, 0.002);

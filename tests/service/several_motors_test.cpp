@@ -62,8 +62,11 @@ SimulatedRun simulate_both(const Rig& rig) {
 /// A recording of the run, with channels and motors in the reverse order of the rig file.
 void write_recording(const SimulatedRun& run, const std::string& path,
                      const std::vector<std::string>& motors = {"elbow", "shoulder"}) {
+  std::vector<std::string> units;
+  for (const std::string& motor : motors) units.push_back(motor == "shoulder" ? "V" : "duty");
   auto writer = proto::RecordingWriter::create(
-      path, {.joints = {"elbow", "shoulder"}, .motors = motors, .command_units = {}, .facts = {}});
+      path,
+      {.joints = {"elbow", "shoulder"}, .motors = motors, .command_units = units, .facts = {}});
   ASSERT_TRUE(writer.ok()) << writer.error().detail;
   for (Eigen::Index k = 0; k < run.angles.rows(); ++k) {
     proto::Sample sample;

@@ -1,6 +1,7 @@
 #include "proto/text/table/json_records.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <map>
 #include <vector>
@@ -118,12 +119,16 @@ class JsonReader {
 /// 1", "column 2" and so on.
 class RecordLeaves final : public JsonLeaves {
  public:
+  static constexpr int kColumnsMax = 100'000;
+
   explicit RecordLeaves(RecordSink& sink) : sink_(sink) {}
   void add(std::string_view path, std::size_t, std::string_view value) override {
-    const bool is_element =
-        path.size() < 8 && path.starts_with('[') && path.find('[', 1) == path.npos;
+    int index = 0;
+    const char* const end = path.data() + path.size();
+    const bool is_element = path.starts_with('[') && path.ends_with(']') &&
+                            std::from_chars(path.data() + 1, end, index).ptr == end - 1 &&
+                            index < kColumnsMax;
     if (!is_element) return sink_.add(path.empty() ? "value" : path, value);
-    const int index = std::stoi(std::string(path.substr(1)));
     sink_.add("column " + std::to_string(index + 1), value);
   }
 

@@ -334,8 +334,8 @@ class Result(ResultBase):
         return Verdict(
             reported.get("kind", ""),
             reported.get("sentence", ""),
-            float(reported.get("relative_error", "nan")),
-            float(reported.get("horizon_s", "nan")),
+            float(reported.get("relativeError", "nan")),
+            float(reported.get("horizonS", "nan")),
             reported.get("prediction", ""),
         )
 

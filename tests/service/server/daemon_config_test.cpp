@@ -49,6 +49,7 @@ v1::Daemon reported(const DaemonConfig& config) {
   limits.set_unload_after_s(config.limits.unload_after_s);
   limits.set_buffer_bytes(config.limits.buffer_bytes);
   limits.set_index_bytes(config.limits.index_bytes);
+  limits.set_live_fits(config.limits.live_fits);
   v1::DaemonShare& share = *message.mutable_share();
   share.set_connections(config.limits.share.connections);
   share.set_streaming_sessions(config.limits.share.streaming_sessions);
@@ -59,6 +60,7 @@ v1::Daemon reported(const DaemonConfig& config) {
   share.set_running_jobs(config.limits.share.running_jobs);
   share.set_buffer_bytes(config.limits.share.buffer_bytes);
   share.set_index_bytes(config.limits.share.index_bytes);
+  share.set_live_fits(config.limits.share.live_fits);
   share.set_processor_s(config.limits.share.processor_s);
   message.mutable_operators()->mutable_certificate()->Assign(config.operators.certificates.begin(),
                                                              config.operators.certificates.end());
@@ -88,11 +90,12 @@ limits {
   connections: 101 streaming_sessions: 102 sessions: 103 session_size_bytes: 104
   free_space_bytes: 105 queued_jobs: 106 jobs: 107 job_duration_s: 108.5 job_memory_bytes: 109
   handshake_timeout_s: 110.5 frame_timeout_s: 111.5 write_timeout_s: 112.5 unload_after_s: 113.5
-  buffer_bytes: 33554433 index_bytes: 115
+  buffer_bytes: 33554433 index_bytes: 115 live_fits: 116
 }
 share {
   connections: 21 streaming_sessions: 22 sessions: 23 disk_bytes: 24 queued_jobs: 25 jobs: 26
   running_jobs: 27 buffer_bytes: 28 index_bytes: 29 processor_s: 30.5
+  live_fits: 31
 }
 operators { certificate: "anna" certificate: "bert" account: "carl" }
 executor {
