@@ -149,7 +149,7 @@ def _plain(column: Any) -> NDArray[Any]:
         return np.asarray(column.to_numpy(dtype=float, na_value=np.nan))
     if isinstance(column, np.ma.MaskedArray):
         kind = column.dtype.kind
-        numbers = column.astype(float) if kind in "biu" else column
+        numbers: Any = column.astype(float) if kind in "biu" else column
         missing = {"M": np.datetime64("NaT"), "m": np.timedelta64("NaT")}.get(kind, np.nan)
         return np.asarray(numbers.filled(missing) if kind in "biufMm" else column)
     return np.asarray(column)
