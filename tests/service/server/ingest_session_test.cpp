@@ -11,8 +11,6 @@
 #include "tests/service/server/socket_client.hpp"
 #include "tests/service/server/stored_session.hpp"
 
-// Sessions with every thread run by the test: events that arrive during a pending operation.
-
 namespace service {
 namespace {
 
@@ -27,9 +25,7 @@ class Rig final : public RigConnection {
     secret = given;
   }
   void on_batches_acknowledged(std::uint64_t through) override { acknowledged = through; }
-  void on_live_estimate(const rigcal::v1::LiveEstimate& estimate) override {
-    estimates.push_back(estimate);
-  }
+  void on_live_estimate(const rigcal::v1::LiveEstimate&) override {}
   void on_session_closed(std::uint64_t) override { closed = true; }
   void on_session_refused(SessionRefused::Reason why, const std::string& sentence) override {
     reason = why;
@@ -38,18 +34,16 @@ class Rig final : public RigConnection {
   void on_connection_superseded() override { superseded = true; }
 
   std::vector<std::uint64_t> opened;
-  std::vector<rigcal::v1::LiveEstimate> estimates;
-  std::string secret;
+  std::string secret, text;
   std::uint64_t acknowledged = 0;
-  bool closed = false;
-  bool superseded = false;
+  bool closed = false, superseded = false;
   SessionRefused::Reason reason = SessionRefused::REASON_UNSPECIFIED;
-  std::string text;
 
  private:
   std::string name_ = "account:rig";
 };
 
+/// Sessions with every thread run by the test: events that arrive during a pending operation.
 class IngestSessions : public ::testing::Test {
  protected:
   IngestSessions() { EXPECT_TRUE(store_->load().ok()); }
