@@ -1,14 +1,7 @@
 #include "daq/safety/safety_limits.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <numbers>
-#include <utility>
-
-#include "firmware_iface/wire/fault.h"
-#include "proto/notation/number_format.hpp"
 
 namespace daq {
 

@@ -39,16 +39,6 @@ LmOptions make_options(const ShootingProblem& problem) {
   return options;
 }
 
-std::vector<SimulationError> reading_errors(const ShootingProblem& problem) {
-  std::vector<SimulationError> errors;
-  for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
-    errors.push_back({problem.encoder(sensor).name,
-                      std::sqrt(problem.squared_error(sensor) / problem.reading_count(sensor)),
-                      problem.encoder(sensor).kind});
-  }
-  return errors;
-}
-
 bool are_residuals_at_noise(const ShootingProblem& problem, const std::vector<Segment>& segments) {
   for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
     const double scale = joint_units(problem.encoder(sensor).kind).scale;
@@ -98,7 +88,7 @@ std::optional<ContinuedCalibration> continue_calibration(const Mechanism& rig,
   for (std::size_t j = 0; j < rig.joints.size(); ++j) {
     result.mechanism.joints[j].stops = rig.joints[j].stops;
   }
-  result.simulation = reading_errors(problem);
+  result.simulation = measure_simulation_errors(problem);
   result.angle_noise = input.noise.angle;
   result.step = input.grid.step;
   result.refined = true;

@@ -25,16 +25,6 @@
 namespace estimator {
 namespace {
 
-std::vector<SimulationError> simulation_errors(const ShootingProblem& problem) {
-  std::vector<SimulationError> errors;
-  for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
-    errors.push_back({problem.encoder(sensor).name,
-                      std::sqrt(problem.squared_error(sensor) / problem.reading_count(sensor)),
-                      problem.encoder(sensor).kind});
-  }
-  return errors;
-}
-
 std::vector<InertialAxisError> inertial_errors(const ShootingProblem& problem,
                                                const ShootingNoise& noise) {
   std::vector<InertialAxisError> errors;
@@ -200,7 +190,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   }
   const ShootingProblem& reached = result.refined ? fit.simulation_problem() : fit.joint_problem();
   note_unresolved_steps(reached, result.notes);
-  result.simulation = simulation_errors(fit.simulation_problem());
+  result.simulation = measure_simulation_errors(fit.simulation_problem());
   result.simulation_horizon = fit.simulation_horizon();
   if (fit.input().noise.control.size() > 0) {
     result.torque_predictions = predict_torques(filtered_at, fit, options);
@@ -300,7 +290,7 @@ ParameterEvaluation evaluate_physical_parameters(const Mechanism& rig, const Mec
   fit.fit_simulation();
   if (fit.is_cancelled()) evaluation.termination = Termination::kCancelled;
   note_unresolved_steps(fit.simulation_problem(), evaluation.notes);
-  evaluation.simulation = simulation_errors(fit.simulation_problem());
+  evaluation.simulation = measure_simulation_errors(fit.simulation_problem());
   evaluation.simulation_horizon = fit.simulation_horizon();
   evaluation.simulation_termination = fit.simulation_history().termination;
   evaluation.simulation_iterations = fit.simulation_history().iterations;

@@ -1,9 +1,21 @@
 #include "estimator/calibrate/simulation_uncertainty.hpp"
 
+#include <cmath>
+
 #include "estimator/assessment/identifiability/identifiability.hpp"
 #include "estimator/assessment/intervals/confidence_intervals.hpp"
 
 namespace estimator {
+
+std::vector<SimulationError> measure_simulation_errors(const ShootingProblem& problem) {
+  std::vector<SimulationError> errors;
+  for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
+    errors.push_back({problem.encoder(sensor).name,
+                      std::sqrt(problem.squared_error(sensor) / problem.reading_count(sensor)),
+                      problem.encoder(sensor).kind});
+  }
+  return errors;
+}
 
 Eigen::VectorXd compute_linear_half_widths(const ParameterInformation& information,
                                            const Eigen::VectorXd& variances,

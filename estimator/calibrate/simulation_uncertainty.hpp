@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "estimator/assessment/calibration.hpp"
 #include "estimator/assessment/quantization.hpp"
 #include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "estimator/messages/message.hpp"
@@ -10,6 +11,9 @@
 #include "estimator/signal/time_series.hpp"
 
 namespace estimator {
+
+/// Returns the root-mean-square error of each encoder at the current point of a problem.
+std::vector<SimulationError> measure_simulation_errors(const ShootingProblem& problem);
 
 /// Returns half-widths of 95 % confidence intervals, assuming that the parameters depend linearly
 /// on the readings, with the one-sided intervals of parameters at bounds.

@@ -64,8 +64,9 @@ constexpr MessageRow kCalibrationRows[] = {
      "the states are not identifiable at the final estimate, "
      "so standard deviations are unavailable: check the recordings, or use better initial values"},
     {kLinearRegression, "linear-regression",
-     "the estimates come from a linear regression of inverse dynamics, "
-     "and noise of the readings biases them: compare them with those of the complete fit"
+     "the estimates come from a linear regression of inverse dynamics. "
+     "The low-pass filter and noise of the readings bias them, "
+     "and the 95 % intervals do not include this bias: run a complete calibration"
      "[. The regression does not estimate {parameters}]"},
     {kAtBound, "at-bound", "{parameter} is at its {lower|lower|upper} bound {bound}; {optimum}"},
     {kUnidentifiableAtBound, "unidentifiable-at-bound",

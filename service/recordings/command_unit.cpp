@@ -91,7 +91,7 @@ void check_command_unit(const ControlColumn& control, const std::string& label,
 std::string describe_doubtful_commands(const ControlColumn& control, const std::string& label,
                                        const std::vector<double>& values) {
   constexpr double kDutyMax = 1.0;
-  constexpr double kRangeMin = 5.0;  // [duty]: smaller limits are not far from commands of 1
+  constexpr double kRangeMin = 5.0;  // [unit of the motor]; below, commands up to 1 are usual
   const UnitRow* const wanted = find_row(control.unit);
   if (control.has_scale || control.is_prescribed || wanted == nullptr ||
       std::string_view(wanted->unit) == "duty" || find_certain_unit(label) ||

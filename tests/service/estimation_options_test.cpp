@@ -154,12 +154,17 @@ TEST(EstimationOptions, ReadsOptionsOfOldJobs) {
 constexpr std::string_view kTableBegin = "--gtest_filter=OptionPage.* -->\n";
 constexpr std::string_view kTableEnd = "<!-- End of the generated table -->";
 
+/// Returns the JSON value that a flag on the command line sets.
+std::string flag_value_in_json(const OptionRow& row) {
+  return std::string(format_option(row, {}) == "true" ? "`false`" : "`true`") + " in JSON";
+}
+
 std::string option_table() {
   std::string text = "| option | JSON | values | default | effect |\n|---|---|---|---|---|\n";
   for (const OptionRow& row : kOptionRows) {
     if (find_option_help(row).empty()) continue;
     text += "| `--" + std::string(row.name) + "` | `" + std::string(row.key) + "` | " +
-            (row.is_flag() ? "`false` in JSON" : describe_option_values(row)) + " | " +
+            (row.is_flag() ? flag_value_in_json(row) : describe_option_values(row)) + " | " +
             (row.is_flag()          ? "not set"
              : is_in_range(row, {}) ? format_option(row, {})
                                     : "automatic") +
