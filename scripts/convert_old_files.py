@@ -2,9 +2,9 @@
 """Converts files of earlier versions of rigcal: renames fields that have new names.
 
 Converts rig files, scenario files and study files (text-format Protobuf) and results (JSON). Only
-names change; comments, spacing, order and numbers are kept byte for byte. The rig file within a
-result is converted too, but its sha256 stays that of the original file. Without --in-place,
---output or --check the converted file is printed to standard output.
+names of fields and of some values change; comments, spacing, order and numbers are kept byte for
+byte. The rig file within a result is converted too, but its sha256 stays that of the original
+file. Without --in-place, --output or --check the converted file is printed to standard output.
 
 Exit status: 0 if all files are converted, or if --check finds no old field; 1 if --check finds old
 fields; 2 if a file cannot be read.
@@ -89,8 +89,10 @@ MESSAGE_OF_FIELD = {
     "CommissionRecord": {"joint": "CommissionedJoint"},
 }
 
-# Renamed values of fields in results: message, field, old value, new value.
+# Renamed values of fields with one value: message, new name of the field, old value: new value.
 RENAMED_VALUES = {
+    ("Joint", "motion", "true"): "PRESCRIBED",
+    ("Joint", "motion", "false"): "DYNAMIC",
     ("VerdictResult", "kind", "holds"): "accepted",
     ("VerdictResult", "kind", "does-not-hold"): "rejected",
     ("VerdictResult", "kind", "explains-nothing"): "no-fit",
@@ -150,7 +152,8 @@ class Field:
     begin     of the name in the text
     end       of the name
     messages  fields of its messages, one list per message; empty for other values
-    value     begin and end of a JSON string without its quotes, else None
+    value     begin and end of a JSON string without its quotes, or of a name as the value of a
+              field of a text; else None
     """
 
     def __init__(self, name, begin, end):
@@ -292,6 +295,8 @@ class TextParser:
         elif not self.message(field, depth):
             if not colon:
                 tokens.fail(f'":" or "{{" after "{field.name}"')
+            if tokens.kind == "name":
+                field.value = (tokens.begin, tokens.end)
             self.scalar()
         tokens.accept(",", ";")
         return field

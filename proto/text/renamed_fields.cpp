@@ -27,6 +27,7 @@ constexpr RenamedField kRenamedFields[] = {
     {"rigcal.v1.Joint", "kind", "type"},
     {"rigcal.v1.Joint", "assembled_at", "assembly_guess"},
     {"rigcal.v1.Joint", "follows", "mimic"},
+    {"rigcal.v1.Joint", "prescribed", "motion"},
     {"rigcal.v1.Mimic", "hinge", "joint"},
     {"rigcal.v1.UnitChannel", "hinge", "joint"},
     {"rigcal.v1.UnitMotor", "hinge", "joint"},

@@ -35,9 +35,9 @@ void expand_prescribed_joints(v1::Rig& rig, const proto::TextLocator& root) {
   bool all = true;
   for (int i = 0; i < rig.joint_size(); ++i) {
     v1::Joint& joint = *rig.mutable_joint(i);
-    joint.set_prescribed(joint.prescribed() || joint.motion() == v1::Joint::PRESCRIBED);
-    all = all && (joint.prescribed() || joint.type() == v1::Joint::FIXED);
-    if (!joint.prescribed()) continue;
+    const bool is_prescribed = joint.motion() == v1::Joint::PRESCRIBED;
+    all = all && (is_prescribed || joint.type() == v1::Joint::FIXED);
+    if (!is_prescribed) continue;
     last = i;
     check_prescribed_joint(joint, root.at("joint", i));
     const bool slides = joint.type() == v1::Joint::PRISMATIC;

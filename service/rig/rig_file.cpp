@@ -259,7 +259,7 @@ class RigReader {
       if (facts.control_unit.empty()) {
         place.at("motor").fail("needs the unit of the control signal; write control_unit: \"V\"");
       }
-      if (!source.motor().has_gain() && !source.prescribed() &&
+      if (!source.motor().has_gain() && source.motion() != v1::Joint::PRESCRIBED &&
           !is_dependent_parameter(rig_, source.name() + ".K")) {
         place.at("motor").fail(std::string("needs a gain [") +
                                mechanism_.joints.back().units().force + "/" + facts.control_unit +
@@ -433,7 +433,7 @@ class RigReader {
     for (const auto& [part, field, quantity] : kPartFields) {
       read_joint_parameter(joint, get_field_message(source, part), place.at(part), field, quantity);
     }
-    if (source.prescribed()) estimator::prescribe_motion(mechanism_, joint);
+    if (source.motion() == v1::Joint::PRESCRIBED) estimator::prescribe_motion(mechanism_, joint);
   }
 
   /// Stores the locations of parameters that do not belong to a body, a joint or gravity.

@@ -451,7 +451,7 @@ RecordingFormat read_recording_format(const v1::Rig& rig, const Mechanism& mecha
   }
   for (const estimator::Joint& joint : mechanism.joints) {
     const int control = find_column(source, joint.name, "control", place);
-    if (joint_of(rig, joint.name)->prescribed()) {
+    if (joint_of(rig, joint.name)->motion() == v1::Joint::PRESCRIBED) {
       if (control >= 0) {
         place.at("control", control)
             .fail("joint \"" + joint.name +

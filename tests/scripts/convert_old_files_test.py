@@ -218,6 +218,10 @@ class Text(unittest.TestCase):
             "body { cad_uncertainty_percent: 30 } "
             "joint { assembly_guess: 0.2 friction { makkar { } transition_speed: 1 } }",
         )
+        self.assertEqual(
+            convert("joint { prescribed: true } joint { prescribed : false # false\n }", "rig"),
+            "joint { motion: PRESCRIBED } joint { motion : DYNAMIC # false\n }",
+        )
 
     def test_notations_of_messages(self):
         self.assertEqual(

@@ -69,16 +69,20 @@ std::string prescribed_base(const std::string& motion = "motion: PRESCRIBED") {
 
 // A joint with a prescribed motion has a motor whose control is the acceleration of its coordinate.
 TEST(RigFile, PrescribedMotionIsAnAcceleration) {
-  for (const char* const spelling : {"motion: PRESCRIBED", "prescribed: true"}) {
-    const Rig rig = parse_rig("r.textproto", prescribed_base(spelling));
-    const estimator::Motor& motor = rig.mechanism.joints.at(0).motor;
-    EXPECT_TRUE(motor.present && motor.is_prescribed) << spelling;
-    EXPECT_FALSE(rig.mechanism.joints.at(1).motor.is_prescribed) << spelling;
-    EXPECT_EQ(rig.joint_facts.at(0).control_unit, "rad/s²");
-    ASSERT_EQ(rig.format->controls.size(), 2U);
-    EXPECT_TRUE(rig.format->controls[0].is_prescribed);
-    EXPECT_EQ(rig.format->controls[0].column, "q");
-  }
+  const Rig rig = parse_rig("r.textproto", prescribed_base());
+  const estimator::Motor& motor = rig.mechanism.joints.at(0).motor;
+  EXPECT_TRUE(motor.present && motor.is_prescribed);
+  EXPECT_FALSE(rig.mechanism.joints.at(1).motor.is_prescribed);
+  EXPECT_EQ(rig.joint_facts.at(0).control_unit, "rad/s²");
+  ASSERT_EQ(rig.format->controls.size(), 2U);
+  EXPECT_TRUE(rig.format->controls[0].is_prescribed);
+  EXPECT_EQ(rig.format->controls[0].column, "q");
+}
+
+TEST(RigFile, RejectsTheOldNameOfPrescribedMotions) {
+  expect_parts(refusal_of(prescribed_base("prescribed: true")),
+               {"r.textproto:", "field \"prescribed\" is now called \"motion\"",
+                "scripts/convert_old_files.py"});
 }
 
 TEST(RigFile, RejectsPrescribedMotionsThatNothingDetermines) {
