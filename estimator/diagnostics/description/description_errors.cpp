@@ -143,6 +143,10 @@ constexpr double kImprovement = 4.0;
 /// Ratio of misfits below which two hypothetical errors cannot be distinguished.
 constexpr double kEqual = 1.5;
 
+/// Factor by which the mean square of one joint's unexplained accelerations must fall to confirm an
+/// error while errors of other joints remain.
+constexpr double kJointImprovement = 10.0;
+
 /// Ratio of a trial's misfit to the best misfit above which the trial ends after a few iterations.
 constexpr double kPromising = 5.0;
 
@@ -176,8 +180,24 @@ TrialFit fitted(const Mechanism& mechanism, const std::vector<Recording>& excerp
   return fit;
 }
 
-/// Returns whether the best trial fits and the description as given does not. Also tries to fit the
-/// given description from the trial's parameter values, and from its values and states.
+/// Fits the given description again from a trial's parameter values, and from its values and
+/// states. Keeps the best fit.
+void refit_given(TrialFit& given, const TrialFit& trial, const Mechanism& mechanism,
+                 const std::vector<Recording>& excerpts, const CalibrationMonitor& monitor) {
+  Mechanism from_there = mechanism;
+  for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
+    if (!mechanism.parameters[i].free) continue;
+    from_there.parameters[i].value = trial.mechanism().parameters[i].value;
+  }
+  apply_dependencies(from_there);
+  TrialFit again = fitted(from_there, excerpts, monitor);
+  TrialFit beside(from_there, excerpts, &trial);
+  beside.run_fine_fit(monitor.stop);
+  if (beside.misfit() < again.misfit()) again = std::move(beside);
+  if (again.misfit() < given.misfit()) given = std::move(again);
+}
+
+/// Returns whether the best trial fits and the description as given does not.
 bool explains_better(DescriptionErrorTrials& trials, const Mechanism& mechanism,
                      const std::vector<Recording>& excerpts, const CalibrationMonitor& monitor) {
   const DescriptionErrorTrial& best = trials.trials.front();
@@ -189,18 +209,50 @@ bool explains_better(DescriptionErrorTrials& trials, const Mechanism& mechanism,
            best.fit.unexplained_acceleration_share() < kExplained;
   };
   if (!improves()) return false;
-  Mechanism from_there = mechanism;
-  for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
-    if (!mechanism.parameters[i].free) continue;
-    from_there.parameters[i].value = best.fit.mechanism().parameters[i].value;
-  }
-  apply_dependencies(from_there);
-  TrialFit again = fitted(from_there, excerpts, monitor);
-  TrialFit beside(from_there, excerpts, &best.fit);
-  beside.run_fine_fit(monitor.stop);
-  if (beside.misfit() < again.misfit()) again = std::move(beside);
-  if (again.misfit() < trials.given.misfit()) trials.given = std::move(again);
+  refit_given(trials.given, best.fit, mechanism, excerpts, monitor);
   return improves() && trials.given.misfit() > kBadMisfit;
+}
+
+/// Returns the factor by which a trial reduces the mean square of a coordinate's unexplained
+/// accelerations; 0 if they remain large or those of another coordinate rise.
+double improvement_of_coordinate(const Eigen::VectorXd& given, const Eigen::VectorXd& trial,
+                                 Eigen::Index coordinate) {
+  if (trial.size() != given.size() || !(trial[coordinate] < kExplained)) return 0.0;
+  if (!(trial.array().square() <= kEqual * given.array().square()).all()) return 0.0;
+  return std::pow(given[coordinate] / trial[coordinate], 2);
+}
+
+/// Searches for an error whose correction explains the accelerations of one coordinate, while those
+/// of others remain unexplained. Keeps only trials that explain this coordinate about as well as
+/// the best one, which comes first; returns false if there is none.
+bool explains_one_coordinate(DescriptionErrorTrials& trials, const Mechanism& mechanism,
+                             const std::vector<Recording>& excerpts,
+                             const CalibrationMonitor& monitor) {
+  std::vector<DescriptionErrorTrial>& all = trials.trials;
+  const auto improvement = [&](const DescriptionErrorTrial& trial, Eigen::Index c) {
+    return improvement_of_coordinate(trials.given.unexplained_accelerations(),
+                                     trial.fit.unexplained_accelerations(), c);
+  };
+  double most = 0.0;
+  Eigen::Index coordinate = 0;
+  std::size_t best = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (Eigen::Index c = 0; c < trials.given.unexplained_accelerations().size(); ++c) {
+      if (!(improvement(all[i], c) > most)) continue;
+      most = improvement(all[i], c);
+      coordinate = c;
+      best = i;
+    }
+  }
+  if (!(most >= kJointImprovement)) return false;
+  refit_given(trials.given, all[best].fit, mechanism, excerpts, monitor);
+  if (!(improvement(all[best], coordinate) >= kJointImprovement)) return false;
+  std::swap(all[0], all[best]);
+  const double least = improvement(all[0], coordinate) / kEqual;
+  std::erase_if(all, [&](const DescriptionErrorTrial& trial) {
+    return !(improvement(trial, coordinate) >= least);
+  });
+  return true;
 }
 
 Quantity percent(double share) { return {100.0 * std::min(1.0, share), "%"}; }
@@ -377,6 +429,22 @@ void TrialFit::run_fine_fit(const std::atomic<bool>* stop) {
   for (int round = 0; round < kNodeRepairRounds && repair_misplaced_nodes(*problem_); ++round) {
     solve(*problem_, few_iterations(kFineIterations), {}, stop);
   }
+  evaluate_accelerations();
+}
+
+void TrialFit::evaluate_accelerations() {
+  const int coordinates = problem_->coordinate_count();
+  Eigen::VectorXd squares = Eigen::VectorXd::Zero(coordinates);
+  Eigen::VectorXd counts = Eigen::VectorXd::Zero(coordinates);
+  ResidualBlock block;
+  for (int i = 0; i < problem_->block_count(); ++i) {
+    problem_->linearize(i, block);
+    const int coordinate = block.group - problem_->acceleration_noise_group(0);
+    if (coordinate < 0 || coordinate >= coordinates) continue;
+    squares[coordinate] += block.residual.squaredNorm();
+    counts[coordinate] += static_cast<double>(block.residual.size());
+  }
+  unexplained_accelerations_ = share_ * (squares.array() / counts.array().max(1.0)).sqrt();
 }
 
 double TrialFit::misfit() const {
@@ -428,7 +496,8 @@ DescriptionExamination examine_description(const Mechanism& mechanism,
     if (is_stop_requested(monitor)) break;
     const bool explains = !(trials.given.misfit() > kBadMisfit);
     if (explains || trials.trials.empty() ||
-        !explains_better(trials, corrected_rig, corrected, monitor)) {
+        !(explains_better(trials, corrected_rig, corrected, monitor) ||
+          explains_one_coordinate(trials, corrected_rig, corrected, monitor))) {
       if (const std::optional<FastJoint>& fast = trials.given.fast_joint()) {
         out.findings.push_back(not_checked(mechanism, *fast));
       }

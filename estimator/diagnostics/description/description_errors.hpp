@@ -54,14 +54,19 @@ class TrialFit {
   /// Returns the root-mean-square share of the accelerations that the fitted model leaves
   /// unexplained.
   double unexplained_acceleration_share() const;
+  /// Returns the unexplained root-mean-square share of the accelerations of each coordinate, after
+  /// a fine fit; empty before.
+  const Eigen::VectorXd& unexplained_accelerations() const { return unexplained_accelerations_; }
   const Mechanism& mechanism() const { return problem_->mechanism(); }
 
  private:
   void set_process_noise_share(double share);
+  void evaluate_accelerations();
 
   std::optional<FastJoint> fast_joint_;
   std::unique_ptr<ShootingProblem> problem_;
   ShootingNoise noise_;  ///< noise levels, with a process noise as large as the accelerations
+  Eigen::VectorXd unexplained_accelerations_;
   double share_ = 1.0;
   double defects_ = 0.0;
   int freedoms_ = 1;

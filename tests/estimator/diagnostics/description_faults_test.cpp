@@ -16,6 +16,7 @@
 #include "tests/estimator/body_encoder.hpp"
 #include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
+#include "tests/support/mechanisms/rollout.hpp"
 
 namespace estimator {
 namespace {
@@ -272,6 +273,41 @@ TEST(DescriptionErrors, AreFoundInPairs) {
   const std::vector<Finding> findings =
       examine_description(faulty.mechanism, faulty.recordings).findings;
   EXPECT_FALSE(findings.empty());
+}
+
+/// The rig of driven() with an unknown random torque on its pendulum [N·m, root mean square].
+Described disturbed(double torque) {
+  constexpr int kSteps = 8;  // of the simulation per sample
+  Described rig = driven();
+  Mechanism actual = mechanism_of(viscous_furuta());
+  actual.joints[1].motor.present = true;
+  actual.joint_parameter(1, JointParameter::kMotorGain).value = torque;
+  Segment& segment = rig.recordings[0].segments[0];
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal;
+  Eigen::MatrixXd controls(kSteps * (segment.angles.rows() - 1), 2);
+  double walk = 0.0;
+  for (Eigen::Index k = 0; k < controls.rows(); ++k) {
+    walk = 0.99 * walk + 0.14 * normal(random);
+    controls.row(k) << segment.controls(k / kSteps, 0), walk;
+  }
+  const Eigen::MatrixXd motion = rollout(actual, Eigen::Vector2d(0.2, 0.5), Eigen::Vector2d::Zero(),
+                                         controls, segment.period / kSteps);
+  for (Eigen::Index k = 0; k < segment.angles.rows(); ++k) {
+    segment.angles.row(k) = motion.row(kSteps * k);
+  }
+  segment.angles = with_noise(segment.angles, kNoise, 7);
+  return rig;
+}
+
+// The torque on the pendulum remains unexplained in each trial, so that no trial fits. The inverted
+// encoder of the arm is nevertheless the only error that explains the arm's accelerations.
+TEST(DescriptionErrors, OfOneJointAreFoundBesideErrorsOfAnother) {
+  const Described rig = disturbed(0.1);
+  expect_found(rig, {MessageCode::kInvertedEncoder, "1"});
+  for (const Finding& finding : examine_description(rig.mechanism, rig.recordings).findings) {
+    EXPECT_EQ(finding.message.code, MessageCode::kUnexplainedMotion);
+  }
 }
 
 TEST(DescriptionErrors, AreNotReportedForACorrectDescription) {
