@@ -76,12 +76,14 @@ struct ContradictedParameter {
   double shift = 0.0;  ///< change of the estimate of `moved` [standard deviations]
 };
 
-/// Change of the estimates by an error of 1 % in a value that the rig description fixes.
+/// Change of the estimates by an error of a value that the rig description fixes. The error is the
+/// tolerance of the value; without a tolerance, it is 1 %.
 struct FixedValueEffect {
   std::string name;         ///< of the fixed value
   std::string moved;        ///< parameter whose estimate changes most standard deviations
   double change = 0.0;      ///< change of that estimate [its unit]
   double deviations = 0.0;  ///< change of that estimate [its standard deviation]
+  double tolerance = 0.0;   ///< relative tolerance of the value; 0: none
 };
 
 /// Probability below which an observation is not attributed to chance.
@@ -261,7 +263,7 @@ struct Calibration {
   /// Significant cross-axis sensitivities that the rig description lacks.
   std::vector<CrossAxisSensitivity> cross_axes;
   std::vector<ContradictedParameter> contradictions;  ///< the most significant first
-  /// Fixed values of which an error of 1 % changes an estimate by more than its standard deviation,
+  /// Fixed values whose errors change an estimate by more than its standard deviation due to noise,
   /// the largest effect first.
   std::vector<FixedValueEffect> fixed_value_effects;
   std::vector<SegmentTrajectory> trajectories;
@@ -308,7 +310,7 @@ struct Calibration {
            is_converged(refined ? refinement_termination : termination);
   }
   std::vector<Finding> findings;  ///< about the recordings and the description
-  std::vector<Message> notes;     ///< choices, omissions and anomalies, for people
+  std::vector<Message> notes;     ///< choices, omissions and anomalies, for users
 };
 
 }  // namespace estimator

@@ -26,7 +26,7 @@ struct ParameterEvaluation {
   Termination simulation_termination = Termination::kNumericalFailure;
   int simulation_iterations = 0;
   std::vector<SegmentTrajectory> trajectories;
-  std::vector<Message> notes;  ///< anomalies, for people
+  std::vector<Message> notes;  ///< anomalies, for users
 };
 
 /// Computes the errors of given parameter values on recordings. First estimates all states jointly,

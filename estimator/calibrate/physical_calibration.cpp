@@ -206,10 +206,12 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   for (const CrossAxisSensitivity& each : result.cross_axes) {
     result.notes.push_back(make_cross_axis_note(each));
   }
+  FixedValueEffects fixed_values;
   if (information.valid && result.converged()) {
     result.contradictions =
         find_contradicted_parameters(reached, fit.input(), grid, counting.sensors, variances);
-    result.fixed_value_effects = find_fixed_value_effects(reached, fit.input(), grid, variances);
+    fixed_values = find_fixed_value_effects(reached, fit.input(), grid, variances);
+    result.fixed_value_effects = fixed_values.largest;
   }
   if (!result.contradictions.empty()) {
     result.notes.push_back(make_contradiction_note(result.contradictions));
@@ -238,6 +240,8 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
     }
     note_cancellation();
   }
+  include_tolerances(book.free_parameters(), fixed_values.estimated, fixed_values.tolerance_changes,
+                     uncertainty);
   book.fill(uncertainty, estimate_without_priors(result.mechanism, information, variances), result);
   result.combinations = find_precise_combinations(result.parameters, uncertainty);
   result.base = estimate_base_parameters(result.mechanism, book.free_parameters(), uncertainty);

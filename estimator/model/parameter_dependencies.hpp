@@ -20,6 +20,8 @@ struct Parameter {
   double prior_standard_deviation =
       std::numeric_limits<double>::infinity();  ///< standard deviation of the prior; infinite: no
                                                 ///< prior
+  /// Half-width of the 95 % confidence interval of a fixed parameter, relative to its value [-].
+  double tolerance = 0.0;
 };
 
 /// All parameters of a mechanism, in the order that `Mechanism` defines.

@@ -41,6 +41,7 @@ constexpr NumberRange kRows[] = {
     // rig.proto
     within("Parameter.value lower upper prior_mean", kQuantity),
     above_zero("Parameter.prior_standard_deviation", kQuantity),
+    up_to("Parameter.tolerance_percent", 100.0),
     within("Direction.x y z", 1e6),
     within("Dependency.constant", kQuantity),
     within("Dependency.Term.factor", kQuantity),

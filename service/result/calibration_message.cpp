@@ -157,6 +157,7 @@ void add_fixed_value_effects(const estimator::Calibration& calibration,
     out->set_most_affected_parameter(effect.moved);
     out->set_change(effect.change);
     out->set_shift(effect.deviations);
+    out->set_tolerance_percent(100.0 * effect.tolerance);
   }
 }
 

@@ -17,16 +17,32 @@ using estimator::Termination;
 constexpr double kWide = 2.05;  // standard deviations: "± 2", rounded
 constexpr std::size_t kExactValuesNamed = 4;
 
-/// Returns the change of an estimate by an error of 1 % in a fixed value, such as "A.J_zz by 1.2
-/// %".
+/// Returns the change of an estimate by an error of a fixed value, such as "1.b_x changes A.J_zz by
+/// 1.2 %", or with its tolerance "1.b_x ± 0.5 % changes A.J_zz by 0.6 %".
 std::string describe_change(const estimator::FixedValueEffect& effect,
                             const std::vector<ParameterEstimate>& estimates) {
   const auto moved = std::ranges::find(estimates, effect.moved, &ParameterEstimate::name);
-  if (moved == estimates.end()) return effect.moved;
+  const std::string tolerance =
+      effect.tolerance > 0.0 ? " ± " + format_number(100.0 * effect.tolerance, 3) + " %" : "";
+  const std::string changes = effect.name + tolerance + " changes " + effect.moved;
+  if (moved == estimates.end()) return changes;
   const double change = std::abs(effect.change), value = std::abs(moved->value);
-  return effect.moved + " by " +
+  return changes + " by " +
          (change < value ? format_number(100.0 * change / value, 2) + " %"
                          : format_number(change, 2) + " " + moved->unit);
+}
+
+/// Returns a list of the largest effects.
+std::string list_effects(const std::vector<estimator::FixedValueEffect>& effects,
+                         const std::vector<ParameterEstimate>& estimates) {
+  const std::size_t shown = std::min(effects.size(), kExactValuesNamed);
+  const std::string list =
+      join_items(std::vector(effects.begin(), effects.begin() + static_cast<int>(shown)),
+                 [&](const estimator::FixedValueEffect& effect) {
+                   return describe_change(effect, estimates);
+                 });
+  if (shown == effects.size()) return list;
+  return fmt::format("{}, and {} more have smaller effects", list, effects.size() - shown);
 }
 
 }  // namespace
@@ -79,23 +95,27 @@ std::string explain_exact_values(const estimator::Calibration& calibration) {
       calibration.parameters, [](const ParameterEstimate& each) {
         return !each.at_bound && each.half_interval > 0.0 && std::isfinite(each.half_interval);
       });
-  const std::vector<estimator::FixedValueEffect>& effects = calibration.fixed_value_effects;
-  if (!has_intervals || effects.empty()) return "";
-  const std::size_t named = std::min(effects.size(), kExactValuesNamed);
-  const std::string list = join_items(
-      std::vector(effects.begin(), effects.begin() + static_cast<int>(named)),
-      [&](const estimator::FixedValueEffect& effect) {
-        return effect.name + " changes " + describe_change(effect, calibration.parameters);
-      });
-  return fmt::format(
-      "The 95 % intervals assume that fixed values are exact. "
-      "If a fixed value is wrong by 1 %, estimates change: {}{}. "
-      "To include the uncertainty of a value, free it with `prior_standard_deviation`, "
-      "or a body with `cad_uncertainty_percent`.",
-      list,
-      named < effects.size()
-          ? fmt::format(", and {} more have smaller effects", effects.size() - named)
-          : "");
+  if (!has_intervals) return "";
+  std::vector<estimator::FixedValueEffect> exact = calibration.fixed_value_effects;
+  const auto uncertain = std::ranges::stable_partition(
+      exact, [](const estimator::FixedValueEffect& effect) { return effect.tolerance == 0.0; });
+  const std::vector included(uncertain.begin(), uncertain.end());
+  exact.erase(uncertain.begin(), uncertain.end());
+  std::string text;
+  if (!included.empty()) {
+    text = fmt::format("The 95 % intervals include the tolerances of fixed values: {}. ",
+                       list_effects(included, calibration.parameters));
+  }
+  if (!exact.empty()) {
+    text += fmt::format(
+        "The 95 % intervals assume that {} are exact. If such a value is wrong by 1 %, estimates "
+        "change: {}. To include the uncertainty of a value, give its `tolerance_percent`, free it "
+        "with `prior_standard_deviation`, or a body with `cad_uncertainty_percent`. ",
+        included.empty() ? "fixed values" : "other fixed values",
+        list_effects(exact, calibration.parameters));
+  }
+  if (!text.empty()) text.pop_back();
+  return text;
 }
 
 std::vector<estimator::Message> describe_unexplained_joints(

@@ -281,6 +281,16 @@ TEST(Intervals, ListTheFixedValuesThatTheyAssumeExact) {
   expect_parts(render_calibration_page(calibration, prepared_context()), {list});
   calibration.fixed_value_effects.resize(6, {"B.m", first.name, 0.01 * first.value, 2.0});
   expect_parts(explain_exact_values(calibration), {", and 2 more have smaller effects. To"});
+  calibration.fixed_value_effects.resize(1);
+  calibration.fixed_value_effects.push_back({"A.m", first.name, 0.006 * first.value, 3.0, 0.005});
+  EXPECT_EQ(explain_exact_values(calibration)
+                .find("The 95 % intervals include the tolerances of "
+                      "fixed values: A.m ± 0.5 % changes " +
+                      first.name +
+                      " by 0.6 %. The 95 % intervals assume that "
+                      "other fixed values are exact."),
+            0U)
+      << explain_exact_values(calibration);
   for (estimator::ParameterEstimate& each : calibration.parameters) each.at_bound = true;
   EXPECT_EQ(explain_exact_values(calibration), "") << "no intervals";
 }

@@ -277,6 +277,7 @@ ParameterUncertainty compute_parameter_uncertainty(const Mechanism& mechanism,
   result.noise_deviation = result.standard_deviation;
   result.noise_covariance = result.covariance;
   result.scatter = result.covariance;
+  result.tolerance_covariance = result.covariance;
   result.scatter_deviation.setConstant(count, std::numeric_limits<double>::quiet_NaN());
   std::vector<Eigen::Index> where;
   for (const int index : estimated) {
@@ -331,9 +332,38 @@ bool is_identifiable(const ParameterUncertainty& uncertainty, const Eigen::Vecto
 
 double compute_combination_variance(const ParameterUncertainty& uncertainty,
                                     const Eigen::VectorXd& direction) {
-  const double noise = direction.dot(uncertainty.noise_covariance * direction);
-  if (!uncertainty.disagree) return noise;
-  return std::max(noise, direction.dot(uncertainty.scatter * direction));
+  double variance = direction.dot(uncertainty.noise_covariance * direction);
+  if (uncertainty.disagree) {
+    variance = std::max(variance, direction.dot(uncertainty.scatter * direction));
+  }
+  return variance + direction.dot(uncertainty.tolerance_covariance * direction);
+}
+
+void include_tolerances(const std::vector<int>& requested, const std::vector<int>& estimated,
+                        const Eigen::MatrixXd& changes, ParameterUncertainty& uncertainty) {
+  if (changes.cols() == 0) return;
+  Eigen::MatrixXd all = Eigen::MatrixXd::Zero(std::ssize(requested), changes.cols());
+  for (std::size_t i = 0; i < estimated.size(); ++i) {
+    const auto place = std::ranges::find(requested, estimated[i]) - requested.begin();
+    if (place < std::ssize(requested) && uncertainty.at_bound[place] == 0) {
+      all.row(place) = changes.row(static_cast<Eigen::Index>(i));
+    }
+  }
+  uncertainty.tolerance_covariance =
+      all * all.transpose() / (kNormalHalfWidth95 * kNormalHalfWidth95);
+  uncertainty.covariance += uncertainty.tolerance_covariance;
+  for (Eigen::Index i = 0; i < all.rows(); ++i) {
+    double& deviation = uncertainty.standard_deviation[i];
+    deviation = std::hypot(deviation, std::sqrt(uncertainty.tolerance_covariance(i, i)));
+    uncertainty.half_interval[i] = std::hypot(uncertainty.half_interval[i], all.row(i).norm());
+  }
+  for (Eigen::Index i = 0; i < all.rows(); ++i) {
+    for (Eigen::Index k = 0; k < all.rows(); ++k) {
+      const double scale = uncertainty.standard_deviation[i] * uncertainty.standard_deviation[k];
+      if (i == k || !(scale > 0.0) || std::isinf(scale)) continue;
+      uncertainty.correlation(i, k) = uncertainty.covariance(i, k) / scale;
+    }
+  }
 }
 
 Eigen::VectorXd compute_noise_group_variances(const ParameterInformation& information,

@@ -24,13 +24,15 @@ struct ParameterUncertainty {
   /// Standard deviations from the scatter between parts of the recordings; NaN if not identifiable.
   Eigen::VectorXd scatter_deviation;
   Eigen::MatrixXd scatter;  ///< covariance from the same scatter; 0 if not identifiable
+  Eigen::MatrixXd tolerance_covariance;  ///< covariance due to tolerances of fixed values
   /// Whether estimates from parts of the recordings disagree. The larger standard deviation, from
   /// noise or from scatter, is then used.
   bool disagree = false;
 };
 
-/// Returns the variance, due to noise, of a linear combination of parameters. If parts of the
-/// recordings disagree and their scatter is larger, returns the variance due to this scatter.
+/// Returns the variance of a linear combination of parameters: due to noise, or due to the scatter
+/// between parts of the recordings if they disagree and their scatter is larger. The variance
+/// includes the tolerances of fixed values.
 double compute_combination_variance(const ParameterUncertainty& uncertainty,
                                     const Eigen::VectorXd& direction);
 
@@ -51,6 +53,15 @@ ParameterUncertainty compute_parameter_uncertainty(const Mechanism& mechanism,
                                                    const ParameterInformation& information,
                                                    const Eigen::VectorXd& variances,
                                                    const Eigen::VectorXd& half_interval = {});
+
+/// Increases the uncertainty by the effect of tolerances of fixed values (consider covariance
+/// [TSB04, section 6]).
+/// @param requested  as for compute_parameter_uncertainty
+/// @param estimated  indices of the estimated parameters
+/// @param changes    changes of the estimates by the half-widths of the 95 % confidence intervals
+///                   of fixed values: estimated parameters × values
+void include_tolerances(const std::vector<int>& requested, const std::vector<int>& estimated,
+                        const Eigen::MatrixXd& changes, ParameterUncertainty& uncertainty);
 
 /// Returns the variance of the weighted residuals of each noise group, such as the readings of one
 /// sensor: cost/(residuals − effective parameters), or 0 without redundancy. The last group

@@ -72,7 +72,8 @@ std::vector<int> candidates(const Mechanism& mechanism) {
 }
 
 /// Returns the indices of the fixed quantities that have to be measured or come from data sheets:
-/// masses, gravity, joint points and motor constants, if they are not zero.
+/// masses, gravity, joint points, motor constants and quantities with a tolerance, if they are not
+/// zero.
 std::vector<int> list_measured_constants(const Mechanism& mechanism) {
   std::vector<int> indices = {mechanism.index(GravityParameter::kGravity)};
   for (int body = 0; body < mechanism.body_count(); ++body) {
@@ -86,6 +87,10 @@ std::vector<int> list_measured_constants(const Mechanism& mechanism) {
          {JointParameter::kMotorGain, JointParameter::kBackEmf, JointParameter::kShaftInertia}) {
       indices.push_back(mechanism.joint_parameter_index(joint, quantity));
     }
+  }
+  for (int index = 0; index < std::ssize(mechanism.parameters); ++index) {
+    const bool is_listed = std::ranges::find(indices, index) != indices.end();
+    if (mechanism.at(index).tolerance > 0.0 && !is_listed) indices.push_back(index);
   }
   std::erase_if(indices, [&](int index) {
     return mechanism.at(index).value == 0.0 || !is_fixed_parameter(mechanism, index);
@@ -259,12 +264,11 @@ std::vector<ContradictedParameter> find_contradicted_parameters(
                             compute_score_covariance(information, variances));
 }
 
-std::vector<FixedValueEffect> find_fixed_value_effects(const ShootingProblem& fitted,
-                                                       const ShootingInput& input,
-                                                       const ShootingGrid& grid,
-                                                       const Eigen::VectorXd& variances) {
+FixedValueEffects find_fixed_value_effects(const ShootingProblem& fitted,
+                                           const ShootingInput& input, const ShootingGrid& grid,
+                                           const Eigen::VectorXd& variances) {
   const std::vector<int> exact = list_measured_constants(fitted.mechanism());
-  std::vector<FixedValueEffect> effects;
+  FixedValueEffects effects;
   if (exact.empty()) return effects;
   const ShootingProblem problem = with_freed(fitted.mechanism(), fitted, input, grid, exact);
   const ParameterInformation information =
@@ -276,20 +280,29 @@ std::vector<FixedValueEffect> find_fixed_value_effects(const ShootingProblem& fi
       invert_identifiable(information.schur(estimated, estimated)).inverse;
   const Eigen::VectorXd deviation = standard_deviations(
       inverse, compute_score_covariance(information, variances)(estimated, estimated));
+  for (const int position : estimated) {
+    effects.estimated.push_back(free.parameter_indices()[static_cast<std::size_t>(position)]);
+  }
+  effects.tolerance_changes.resize(std::ssize(estimated), 0);
   for (const int index : exact) {
     const Parameter& fixed = problem.mechanism().at(index);
     const std::vector<int> own = {free.find_position(index)};
+    const double error = fixed.tolerance > 0.0 ? fixed.tolerance : kFixedValueError;
     const Eigen::VectorXd change =
-        -inverse * information.schur(estimated, own) * (kFixedValueError * fixed.value);
+        -inverse * information.schur(estimated, own) * (error * fixed.value);
+    if (fixed.tolerance > 0.0) {
+      Eigen::MatrixXd& changes = effects.tolerance_changes;
+      changes.conservativeResize(Eigen::NoChange, changes.cols() + 1);
+      changes.rightCols(1) = change;
+    }
     Eigen::Index moved = 0;
     const double deviations = largest_ratio(change, deviation, moved);
     if (!(deviations > kMatters)) continue;
-    const int position = estimated[static_cast<std::size_t>(moved)];
-    const int moved_index = free.parameter_indices()[static_cast<std::size_t>(position)];
-    effects.push_back(
-        {fixed.name, problem.mechanism().at(moved_index).name, change[moved], deviations});
+    const int moved_index = effects.estimated[static_cast<std::size_t>(moved)];
+    effects.largest.push_back({fixed.name, problem.mechanism().at(moved_index).name, change[moved],
+                               deviations, fixed.tolerance});
   }
-  std::ranges::stable_sort(effects, std::ranges::greater(), &FixedValueEffect::deviations);
+  std::ranges::stable_sort(effects.largest, std::ranges::greater(), &FixedValueEffect::deviations);
   return effects;
 }
 

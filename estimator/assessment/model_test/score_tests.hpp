@@ -42,16 +42,23 @@ std::vector<ContradictedParameter> find_contradicted_parameters(
     const ShootingProblem& fitted, const ShootingInput& input, const ShootingGrid& grid,
     const std::vector<QuantizedSensor>& counting, const Eigen::VectorXd& variances);
 
-/// Computes how errors of fixed masses, gravity, joint points and motor constants change the
-/// estimates. If θ are the estimates, φ a fixed value and S their information after elimination of
-/// the states, then dθ/dφ = −S_θθ⁻¹ S_θφ.
+/// The effects of errors of fixed values on the estimates.
+struct FixedValueEffects {
+  /// Effects above one standard deviation due to noise, the largest first.
+  std::vector<FixedValueEffect> largest;
+  std::vector<int> estimated;  ///< indices of the estimated parameters
+  /// Changes of the estimates by the tolerances of fixed values: estimated parameters × values.
+  Eigen::MatrixXd tolerance_changes;
+};
+
+/// Computes how errors of fixed masses, gravity, joint points, motor constants and values with a
+/// tolerance change the estimates. If θ are the estimates, φ a fixed value and S their information
+/// after elimination of the states, then dθ/dφ = −S_θθ⁻¹ S_θφ.
 /// @param fitted    the fitted problem at the estimates, on `input` and `grid`
 /// @param variances variance of the weighted residuals of each noise group
-/// @return          effects of an error of 1 % above one standard deviation, the largest first
-std::vector<FixedValueEffect> find_fixed_value_effects(const ShootingProblem& fitted,
-                                                       const ShootingInput& input,
-                                                       const ShootingGrid& grid,
-                                                       const Eigen::VectorXd& variances);
+FixedValueEffects find_fixed_value_effects(const ShootingProblem& fitted,
+                                           const ShootingInput& input, const ShootingGrid& grid,
+                                           const Eigen::VectorXd& variances);
 
 /// Returns a note about the most significant contradiction, and about the contradictions that
 /// explain the data equally well.

@@ -155,7 +155,9 @@ std::string parameter_table(const estimator::Mechanism& mechanism, bool all) {
     rows.push_back({parameter.name, notation.number_text(parameter.value, 6), notation.unit(),
                     parameter.free                         ? "free"
                     : is_dependent_parameter(mechanism, i) ? "dependent"
-                                                           : "",
+                    : parameter.tolerance > 0.0
+                        ? "fixed ± " + format_number(100.0 * parameter.tolerance, 3) + " %"
+                        : "",
                     notation.number_text(parameter.lower), notation.number_text(parameter.upper),
                     has_prior(parameter) ? prior.value() + " ± " + prior.deviation_text() : ""});
   }
@@ -163,7 +165,7 @@ std::string parameter_table(const estimator::Mechanism& mechanism, bool all) {
   const auto count = std::ranges::count(idle, true);
   if (count > 0 && !all) {
     text += "\n" + std::to_string(count) +
-            " more parameters are fixed, at zero, or without effect; add --all to list them.\n";
+            " more parameters are fixed at zero or without effect; add --all to list them.\n";
   }
   return text;
 }

@@ -359,6 +359,19 @@ bool read_parameter(const Message& message, const char* field, const proto::Text
   if (source.has_prior_standard_deviation()) {
     target.prior_standard_deviation = source.prior_standard_deviation();
   }
+  if (source.tolerance_percent() != 0.0) {
+    if (target.free) {
+      place.at("tolerance_percent")
+          .fail(who + "a free parameter has no tolerance; use prior_standard_deviation instead");
+    }
+    if (target.value == 0.0) {
+      place.at("tolerance_percent")
+          .fail(who +
+                "a percentage of 0 is no tolerance; use free: true and "
+                "prior_standard_deviation instead");
+    }
+    target.tolerance = 0.01 * source.tolerance_percent();
+  }
   return source.has_value();
 }
 

@@ -190,5 +190,35 @@ TEST(FixedValueEffects, AgreeWithFitsOfAChangedDescription) {
   }
 }
 
+// Fixed values with a tolerance widen intervals by the difference between two fits, and leave
+// standard deviations due to noise and estimates as they are.
+TEST(FixedValueEffects, OfTolerancesWidenIntervals) {
+  constexpr double kTolerance = 0.02;
+  const Calibration reference = calibrate_as(described_with(1.0));
+  ASSERT_FALSE(reference.fixed_value_effects.empty());
+  const FixedValueEffect& largest = reference.fixed_value_effects.front();
+  Mechanism tolerant = described_with(1.0), wrong = tolerant;
+  parameter_of(tolerant, largest.name).tolerance = kTolerance;
+  parameter_of(wrong, largest.name).value *= 1.001;  // small, so that effects are linear
+  const Calibration widened = calibrate_as(tolerant), changed = calibrate_as(wrong);
+  ASSERT_EQ(widened.parameters.size(), reference.parameters.size());
+  double widest = 0.0;
+  for (std::size_t i = 0; i < widened.parameters.size(); ++i) {
+    const ParameterEstimate &before = reference.parameters[i], &after = widened.parameters[i];
+    SCOPED_TRACE(after.name);
+    EXPECT_EQ(after.value, before.value);
+    EXPECT_EQ(after.noise_deviation, before.noise_deviation);
+    const double change = 1e3 * kTolerance * (changed.parameters[i].value - before.value);
+    const double half = std::hypot(before.half_interval, change);
+    EXPECT_NEAR(after.half_interval, half, 0.03 * half);
+    const double deviation = std::hypot(before.standard_deviation, change / 1.96);
+    EXPECT_NEAR(after.standard_deviation, deviation, 0.03 * deviation);
+    widest = std::max(widest, after.half_interval / before.half_interval);
+  }
+  EXPECT_GT(widest, 2.0);
+  EXPECT_EQ(widened.fixed_value_effects.front().name, largest.name);
+  EXPECT_EQ(widened.fixed_value_effects.front().tolerance, kTolerance);
+}
+
 }  // namespace
 }  // namespace estimator
