@@ -27,9 +27,9 @@ std::string commission_hash(const std::string& fields, const std::string& config
 
 enum class CommissionState {
   kCurrent,
-  kNever,        ///< the rig file has no record
-  kFileChanged,  ///< the settings that were checked have changed in the rig file
-  kUnitChanged,  ///< another unit, or its description has changed
+  kNever,          ///< the rig file has no record
+  kFileChanged,    ///< the settings that were checked have changed in the rig file
+  kUnitChanged,    ///< another conversion unit, or its description has changed
   kLimitLoosened,  ///< a safety limit permits more than when the settings were checked
 };
 

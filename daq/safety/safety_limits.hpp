@@ -130,7 +130,7 @@ struct Trip {
 /// Returns the name of the joint, motor or inertial sensor that a trip concerns; empty if none.
 std::string find_trip_subject(const Trip& trip, const SafetyLimits& limits);
 
-/// Describes a trip for people: "pendulum: speed 41.2 rad/s exceeds 40 rad/s at t = 3.141 s".
+/// Describes a trip for users: "pendulum: speed 41.2 rad/s exceeds 40 rad/s at t = 3.141 s".
 std::string describe_trip(const Trip& trip, const SafetyLimits& limits);
 
 /// Returns the remedy for a trip before any motor was driven whose cause is a joint outside its

@@ -159,7 +159,7 @@ std::string describe_motion_trip(const Trip& trip, const std::string& unit) {
              at + "Check the encoder and its cable, counts_per_turn, and the order of the channels";
     case TripCause::kWrongDirection:
       return "it moved " + value + " against its motor" + at +
-             "Check the inverted field of its channel, "
+             "Check the field \"inverted\" of its channel, "
              "the order of the channels and the motor's wiring: "
              "turn each joint by hand in rigcal-daq monitor, or run rigcal-daq commission";
     case TripCause::kCountStep:

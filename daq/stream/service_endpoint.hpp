@@ -21,7 +21,7 @@ struct ServiceOptions {
 
 /// Address of the service after its checks, with the loaded TLS files.
 struct ServiceEndpoint {
-  std::string host_port;  ///< as it was given, for people
+  std::string host_port;  ///< as it was given, for users
   proto::ServiceLocation place;
   std::shared_ptr<asio::ssl::context> tls;  ///< null: no TLS
 };

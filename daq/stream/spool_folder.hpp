@@ -43,7 +43,7 @@ void remove_spool_folder(const std::string& folder);
 /// folder.
 struct SpoolCompletion {
   bool ended = false;              ///< the end of the run was recorded
-  std::vector<std::string> notes;  ///< sentences for people
+  std::vector<std::string> notes;  ///< sentences for users
 };
 
 /// Appends all messages to a spool that are in the recording but not in the spool, so that the

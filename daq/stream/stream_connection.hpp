@@ -27,7 +27,7 @@ class StreamConnection {
   /// Processes all events of the connection for the given duration.
   void process_events_for(std::chrono::milliseconds duration);
 
-  /// Returns the latest problem of the connection as a text for people, with the address; empty if
+  /// Returns the latest problem of the connection as a text for users, with the address; empty if
   /// there was none.
   const std::string& latest_problem() const { return problem_; }
 

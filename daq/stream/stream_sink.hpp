@@ -50,7 +50,7 @@ class StreamSink final : public RunSink {
   /// reason.
   bool is_session_rejected() const;
 
-  /// Returns the current problem of the stream as a text for people; empty if there is none.
+  /// Returns the current problem of the stream as a text for users; empty if there is none.
   std::string latest_problem() const;
 
   /// Returns whether writing to the spool fails, so that the service will not get new samples.
@@ -60,7 +60,7 @@ class StreamSink final : public RunSink {
   /// oldest first.
   std::deque<proto::LiveEstimate> take_estimates();
 
-  /// Returns the reason why the service sends no estimates, as a text for people; empty if it does,
+  /// Returns the reason why the service sends no estimates, as a text for users; empty if it does,
   /// or if none were requested.
   std::string live_problem() const;
 

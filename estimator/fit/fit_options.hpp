@@ -56,8 +56,7 @@ struct CalibrationOptions {
   /// Largest number of solver iterations, for each of the two fits: the joint estimation of
   /// parameters and states, and the fit of the open-loop simulation.
   int max_iterations = 100;
-  /// For physical parameters, the largest number of restarts that improve a fit which may have
-  /// ended in a local minimum.
+  /// For physical parameters, the largest number of restarts, which are to leave local minima.
   int restarts = 4;
   /// Whether to refine parameters and initial states after the joint estimation, by a fit of the
   /// open-loop simulation to the readings. Requires a predictable motion.

@@ -32,7 +32,7 @@ StepToPeriodRatio step_to_period_ratio(double step, double period);
 /// Returns the time step itself if their relative difference exceeds `tolerance`.
 double nearest_compatible_step(double step, double period, double tolerance = kStepExcess);
 
-/// Returns the length of a tick [s], of which time steps up to the given length are multiples: the
+/// Returns a tick length [s] that divides all time steps up to the given length: the
 /// sampling period, or an integer fraction of it.
 double tick_dividing_steps(double longest, double period);
 

@@ -33,7 +33,7 @@ double read(const std::string& text);
 /// Returns whether a text represents the number zero, such as "0.00", "-0" or "-0.0".
 bool is_zero_text(const std::string& digits);
 
-// Formatting of numbers for people, in messages, tables, pages, figures and files. A number from
+// Formatting of numbers for users, in messages, tables, pages, figures and files. A number from
 // 0.001 to 99 999 that needs at most six decimals has no exponent. Others have one that is a
 // multiple of 3, which reads as milli, micro or mega: "0.0044", "1.27358e-3", "115.9e-6", "1.23e6".
 // Numbers that belong together share an exponent.

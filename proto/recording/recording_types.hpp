@@ -105,7 +105,7 @@ struct Event {
   double timestamp_s = 0.0;
   EventKind kind = EventKind::kUnspecified;
   std::string name{};     ///< name of the limit or phase, e.g. "speed_limit"
-  std::string text{};     ///< one sentence for people, with numbers
+  std::string text{};     ///< one sentence for users, with numbers
   std::string channel{};  ///< joint concerned; empty: none
   double value = 0.0;     ///< measured value, in `unit`
   double limit = 0.0;     ///< its limit, in `unit`

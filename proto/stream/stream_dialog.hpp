@@ -44,7 +44,7 @@ class StreamDialog {
   virtual bool is_opening() const = 0;
   /// Returns whether the dialog has reached its end.
   virtual bool is_done() const = 0;
-  virtual const std::string& latest_problem() const = 0;  ///< for people
+  virtual const std::string& latest_problem() const = 0;  ///< for users
 };
 
 }  // namespace proto

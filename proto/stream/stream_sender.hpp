@@ -71,7 +71,7 @@ class StreamSender final : public StreamDialog {
 
   /// Returns the estimates that the service has sent since the last call, oldest first.
   std::deque<LiveEstimate> take_estimates() { return std::exchange(estimates_, {}); }
-  /// Returns the reason why the requested estimates do not arrive, for people; empty if none is
+  /// Returns the reason why the requested estimates do not arrive, for users; empty if none is
   /// known.
   const std::string& live_problem() const { return live_problem_; }
 

@@ -18,7 +18,7 @@ asio::ssl::context make_client_tls(const TlsFiles& files);
 /// @throws InputError if only some of the three files are given
 bool has_tls_certificate(const TlsFiles& files);
 
-/// Describes for people why a client's TLS connection failed, and the remedy. `session` is the TLS
+/// Describes for users why a client's TLS connection failed, and the remedy. `session` is the TLS
 /// session of the client. A service that rejects the client's certificate reports it with the first
 /// read.
 std::string describe_tls_problem(const SSL* session, const asio::error_code& error);

@@ -35,7 +35,7 @@ struct BatchOutcome {
   std::string failure;  ///< reason for a missing result; empty if there is a result
   bool converged = false;
   std::string verdict;   ///< "accepted", "doubtful", "rejected" or "no-fit"
-  std::string sentence;  ///< the verdict for people
+  std::string sentence;  ///< the verdict for users
   std::vector<BatchEstimate> estimates;
   std::string json;  ///< result as of `rigcal calibrate --json`
 };

@@ -22,7 +22,7 @@ constexpr const char* kLostTimeSentence =
     "and the other encoders agree|}";
 constexpr const char* kCutAdvice =
     "check the recording program for a buffer overflow, for changes of the clock, "
-    "and for samples that are counted instead of timed";
+    "and for time stamps that count samples instead of measuring time";
 constexpr const char* kCut = "the recording is cut there";
 
 constexpr const char* kIdenticalSentence =
@@ -57,7 +57,8 @@ constexpr MessageRow kSignalRows[] = {
      "explains, its speed is {before} before and {after} after, "
      "which neither a slip nor lost time explains",
      "check the recording program for a buffer overflow, for changes of the clock, "
-     "and for samples that are counted instead of timed; or mark this time in a segment column",
+     "and for time stamps that count samples instead of measuring time; or mark this time in a "
+     "segment column",
      kCut},
     {kJump, "jump",
      "encoder {encoder:?} reads {size}[ ({counts:6} {counts|count|counts})] more than its motion "

@@ -28,8 +28,8 @@ class AngleImport {
   /// Unwraps angles that were recorded modulo one turn.
   void unwrap(const std::vector<double>& times, double speed_max, std::vector<std::string>& notes);
 
-  /// Checks joint speeds. Throws if only a wrong unit explains a speed. False readings in up to
-  /// kOutliersInARow rows have no speed: the estimator rejects them as outliers.
+  /// Checks joint speeds. Throws if only a wrong unit explains a speed. Ignores up to
+  /// kOutliersInARow consecutive false readings, which the estimator rejects as outliers.
   void check_speed(const TableSegment& stretch, const RowTimes& time, double speed_max) const;
 
   /// Appends notes on data that are valid but suspicious.

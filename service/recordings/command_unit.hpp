@@ -12,7 +12,7 @@ namespace service {
 struct CommandUnit {
   std::string unit;
   double scale = 1.0;
-  /// Whether the name certainly states this known unit: in brackets, or other than a letter that
+  /// Whether the unit is unambiguous: it is in brackets, or it is no single letter that
   /// may name a motor or a phase, as in "motor_A".
   bool is_certain = false;
 };
@@ -29,7 +29,7 @@ std::optional<CommandUnit> find_command_unit(const std::string& name);
 std::string describe_unit_contradiction(const std::string& stated, const std::string& joint,
                                         const std::string& rig_unit);
 
-/// Checks that the name of a command column states no other unit than the motor's. The rig file's
+/// Checks that the unit in the name of a command column is that of the motor. The rig file's
 /// scale of the column is a conversion, after which nothing is checked.
 /// @param label  name of the column, with the unit below the header if there is one
 /// @param where  location for the message

@@ -24,7 +24,7 @@ using ReadParameter =
 /// Range and units of an instrument in a rig file. An inertial sensor has two instruments,
 /// gyroscope and accelerometer; other sensors have one or two.
 struct InstrumentProperties {
-  /// Unit of readings whose size the sensor defines, such as counts.
+  /// Unit of readings whose size is a property of the sensor, such as counts.
   struct InstrumentUnit {
     const char* word;   ///< name of the unit in recording { }
     const char* what;   ///< name of the unit in messages, e.g. "counts"

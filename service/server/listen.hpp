@@ -53,7 +53,7 @@ class Acceptor {
   std::function<void(const asio::error_code&)> failed_;
 };
 
-/// Returns the text of a socket address for people and for the option --server: address and port,
+/// Returns the text of a socket address for users and for the option --server: address and port,
 /// or the path of a Unix socket.
 std::string endpoint_text(const StreamEndpoint& endpoint);
 

@@ -22,7 +22,7 @@ class LiveSamples {
   void add(const rigcal::v1::SampleBatch& batch);
   /// Adds the latest estimates, which replace those that the viewer has not received.
   void set_estimate(const rigcal::v1::LiveEstimate& estimate);
-  /// Counts samples that the service has dropped before this display.
+  /// Counts samples that the service dropped before they reached this viewer.
   void add_dropped(std::uint64_t sample_count) { dropped_ += sample_count; }
 
   bool is_empty() const { return intervals_.empty() && events_.empty() && estimate_.empty(); }

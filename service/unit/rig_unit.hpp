@@ -33,7 +33,7 @@ struct RigUnit {
 /// file. Each motor's range is its control_max, or else its command limit, or else 10.
 /// @param stop  set if the motion cannot be integrated, see RigPlant
 /// @throws proto::InputError for a file with errors, an encoder without counts, more motors or
-///         encoders than a unit has, a command in another unit than V, A, duty or 1, a prescribed
+///         encoders than a conversion unit has, commands not in V, A, duty or 1, a prescribed
 ///         motion, and a hand that turns joints of a rig with loops or mimic joints
 RigUnit load_rig_unit(const RigUnitRequest& request, std::atomic<bool>& stop);
 

@@ -237,10 +237,9 @@ TEST(CommandLine, InfoOmitsParametersFixedAtZero) {
   }
   const auto lines = [](const std::string& text) { return std::ranges::count(text, '\n'); };
   const std::string count = std::to_string(lines(all.out) - lines(brief.out) + 2);
-  expect_parts(
-      brief.out,
-      {"\n" + count +
-       " more parameters are fixed, at zero, or without effect; add --all to list them.\n"});
+  expect_parts(brief.out,
+               {"\n" + count +
+                " more parameters are fixed at zero or without effect; add --all to list them.\n"});
   EXPECT_EQ(all.out.find("without effect"), std::string::npos);
 }
 

@@ -34,8 +34,7 @@ class TrialFit {
 
   /// Prepares a fit of a mechanism to excerpts of recordings.
   /// @param excerpts  few samples; the computing time is proportional to their number
-  /// @param near      if given, a fit to the same number of excerpts that provides the initial
-  /// states
+  /// @param near      if given, its states are the initial states; a fit to as many excerpts
   TrialFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
            const TrialFit* near = nullptr);
 

@@ -301,8 +301,8 @@ class StepSearch {
     return candidate;
   }
 
-  /// Returns whether the readings stay displaced: those beyond a possible run of outliers, after or
-  /// before the step, are displaced by an amount closer to its size than to zero.
+  /// Returns whether the displacement persists: readings beyond a possible run of outliers, after
+  /// or before the step, are displaced by an amount closer to its size than to zero.
   bool is_lasting(const ReadingStep& step) const {
     const std::size_t k = step.position;
     return is_displaced(k, k + kOutliersInARow, step.size) &&

@@ -46,8 +46,8 @@ double normal_quantile(double two_sided_probability);
 /// Returns the median; reorders the values.
 double compute_median(std::vector<double>& values);
 
-/// Returns the quantization step of which all but a few changes between readings are whole
-/// multiples; 0 if there is none. Tolerates some false readings, unlike `find_quantization_step`.
+/// Returns the quantization step that divides all but a few changes between readings; 0 if there is
+/// none. Tolerates some false readings, unlike `find_quantization_step`.
 double find_robust_quantization_step(const std::vector<ReadingSeries>& series, double scale);
 
 /// The noise and the sustained acceleration of a series of readings, which limit how far a correct

@@ -229,7 +229,7 @@ void add_options(CLI::App& command, RepeatOptions& options) {
   add_option(command, "recordings", options.recordings, "RECORDING",
              "Its recordings; default: the recorded paths, or beside the result");
   command.add_flag("--changed-data", options.changed_data,
-                   "Allow recordings whose content has changed");
+                   "Allow recordings whose content has changed since the calibration");
   command
       .add_option("--threads", options.threads,
                   "Number of threads; does not affect the result. Default: one per processor")

@@ -9,8 +9,8 @@ CLI::Option* add_cluster_options(CLI::App& command, bool& on_slurm, SlurmSetting
   const std::string group = "Cluster";
   CLI::Option* const executor =
       add_option(command, "--executor", on_slurm, "local|slurm",
-                 "Computer of the items: this machine, or the Slurm cluster whose nodes share the "
-                 "folder of the results; default: local",
+                 "Place of the computation: this machine, or the Slurm cluster whose nodes share "
+                 "the folder of the results; default: local",
                  group)
           ->transform(
               proto::one_of(std::map<std::string, bool>{{"local", false}, {"slurm", true}}));

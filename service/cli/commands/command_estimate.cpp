@@ -33,7 +33,8 @@ std::vector<estimator::StateEstimate> run_state_estimation(
   if (request.values.kind == estimator::EstimateKind::kShadow ||
       input.context.options.kind == estimator::EstimateKind::kShadow) {
     throw proto::InputError(
-        "states cannot be estimated with shadow parameters, which belong to a simulator. "
+        "states cannot be estimated with shadow parameters, which are valid for one simulator "
+        "only. "
         "Give --parameters the result of a calibration of physical parameters");
   }
   estimator::Mechanism rig = parse_rig(request.rig_name, request.rig_text).mechanism;

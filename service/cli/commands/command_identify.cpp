@@ -462,7 +462,8 @@ void add_options(CLI::App& command, IdentifyOptions& options) {
   add_parameter_values_option(command, options.values,
                               "Omit the test pushes. Design the first run with the values and "
                               "covariance of this result (rigcal calibrate --json)");
-  add_option(command, "--url", options.url, "URL", "Unit to use instead of the rig file's");
+  add_option(command, "--url", options.url, "URL",
+             "Conversion unit to use instead of that in the rig file");
   command.add_option("--runs", options.runs, "Maximum number of runs, including existing ones")
       ->check(proto::count_from_to(1, 99))
       ->capture_default_str();

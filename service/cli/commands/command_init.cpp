@@ -41,12 +41,12 @@ void refuse_foreign_options(const InitOptions& options, RigKind kind) {
   const bool plane = chain || kind == RigKind::kDoublePendulum;
   const bool cart = has_cart(kind);
   const ColumnChoice& columns = options.columns;
-  require(options.links > 0, chain, "--links applies to a chain");
+  require(options.links > 0, chain, "--links applies only to a chain");
   require(options.arm_length || options.arm_mass || options.arm_center, kind == RigKind::kFuruta,
-          "--arm-length, --arm-mass and --arm-center apply to a furuta");
-  require(options.cart_mass.has_value(), cart, "--cart-mass applies to a cart or cart-pole");
+          "--arm-length, --arm-mass and --arm-center apply only to a Furuta pendulum (furuta)");
+  require(options.cart_mass.has_value(), cart, "--cart-mass applies only to a cart or cart-pole");
   require(!columns.position.empty() || !columns.position_unit.empty() || columns.counts_per_m > 0.0,
-          cart, "--position, --position-unit and --counts-per-m apply to a cart or cart-pole");
+          cart, "--position, --position-unit and --counts-per-m apply only to a cart or cart-pole");
   require(options.ground.has_value(), kind == RigKind::kFourbar, "--ground applies to a four-bar");
   require(options.absolute, plane, "--absolute applies to a double-pendulum or chain");
   require(options.axis_tilt != 0.0, plane || kind == RigKind::kPendulum,

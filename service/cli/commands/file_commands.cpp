@@ -146,7 +146,7 @@ void export_source(const ExportOptions& options) {
   reject_unsupported_format(source, kind);
   throw proto::InputError(
       "{}: neither a rigcal-daq recording (MCAP) nor a rig file. For another recording "
-      "add --rig RIG, which writes the rig file's columns",
+      "add --rig RIG to write the columns that the rig file specifies",
       source);
 }
 

@@ -390,7 +390,7 @@ class Result(ResultBase):
                 + (f"<details><summary>Notes</summary><ul>{notes}</ul></details>" if notes else ""))
 
     def _table_shown(self) -> pd.DataFrame:
-        """Returns the estimates in the notation of `table()`, for people."""
+        """Returns the estimates in the notation of `table()`, for users."""
         found = self.parameters
         notations = _rigcal.make_table_notations(
             found["value"].tolist(), found["standard_deviation"].tolist(), found["unit"].tolist())

@@ -365,7 +365,8 @@ std::vector<QuantityTable> make_quantity_tables(const estimator::Calibration& ca
   moments.append_to(tables, "principal moments of inertia", "axis",
                     "Moments of inertia about the principal axes, directions in the body's frame");
   base.append_to(tables, "base inertial parameters", "",
-                 "I and c are about the joint that carries a body, along the body's axes");
+                 "I is about the joint that carries a body, c is measured from it; both along the "
+                 "body's axes");
   if (!calibration.base.empty()) tables.back().is_for_unidentifiable = true;
   return tables;
 }

@@ -242,8 +242,8 @@ std::string describe_missing_time(const std::vector<ColumnProfile>& columns) {
   for (const ColumnProfile& column : columns) {
     if (!counts_rows(column)) continue;
     return "no time column found. Column \"" + column.name +
-           "\" counts rows, or a time in a unit that its name does not contain. Give --rate HZ, or "
-           "--time and --time-unit";
+           "\" contains row numbers, or times in a unit that its name does not contain. "
+           "Give --rate HZ, or --time and --time-unit";
   }
   return "";
 }

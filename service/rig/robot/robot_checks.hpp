@@ -10,8 +10,8 @@ namespace service {
 /// note. Joints without a position in `choice.positions` are fixed at zero, or where they mimic a
 /// fixed joint. Loops that contain a fixed joint are left out. Does nothing without
 /// `choice.joints`.
-/// @throws proto::InputError if a name is not that of a moving joint, or is that of a joint that
-///         mimics a joint which is not named; or for the position of a joint that is not fixed
+/// @throws proto::InputError if a name is not that of a moving joint, or the joint
+///         mimics one that is not selected; or for the position of a joint that is not fixed
 /// @return  names of the fixed joints, as in the note; empty if there are none
 std::string select_moving_joints(Robot& robot, const RobotConversionOptions& choice);
 
@@ -21,9 +21,9 @@ void scale_lengths(Robot& robot, double factor);
 /// Multiplies the inertias of all links.
 void scale_inertias(Robot& robot, double factor);
 
-/// Corrects values of a robot that are impossible, and adds a note for each. Limits that leave no
-/// range, negative friction and negative limits are left out. A physically inconsistent inertia
-/// becomes the nearest consistent one.
+/// Corrects values of a robot that are impossible, and adds a note for each. Omits empty ranges,
+/// negative friction and negative limits. A physically inconsistent inertia becomes the nearest
+/// consistent one.
 void correct_impossible_values(Robot& robot);
 
 /// Adds notes if the lengths or inertias of a robot are probably not in m or kg·m², which their

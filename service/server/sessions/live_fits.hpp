@@ -30,7 +30,7 @@ class LiveFits {
   /// @param owner        identity on whose behalf the estimation runs
   /// @param request      opening of the session
   /// @param on_estimate  called with each estimate until the LiveFitRun is destroyed
-  /// @return the running estimation, or the reason why there is none, for people
+  /// @return the running estimation, or the reason why there is none, for users
   virtual std::variant<std::unique_ptr<LiveFitRun>, std::string> start(
       const std::string& owner, const rigcal::v1::OpenSession& request, OnEstimate on_estimate) = 0;
 

@@ -113,7 +113,7 @@ Status complete(const std::string& folder, SessionRecord& record, proto::Content
     if (name != promised) {
       const Error mismatch{ErrorCode::kVerifyMismatch,
                            "the content of \"" + id +
-                               "\" does not match the hash in this id, but the hash in the id \"" +
+                               "\" does not match the hash in this id. Its id would be \"" +
                                proto::make_upload_id(name, 1) + "\""};
       if (record.info().state() == rigcal::v1::SESSION_STORED) return mismatch;
       if (Status removed = remove_folder(folder); !removed.ok()) return removed;

@@ -19,7 +19,7 @@ struct StoreRecordingRequest {
 struct StoredRecording {
   std::uint64_t sample_count = 0;
   std::uint64_t size_bytes = 0;
-  std::string problem;  ///< data that were lost, for people; empty if complete
+  std::string problem;  ///< data that were lost, for users; empty if complete
 };
 
 /// Writes the log of a closed session as a recording, verifies the recording by reading it, writes
@@ -27,7 +27,7 @@ struct StoredRecording {
 /// work.
 ///
 /// The recording omits batches that are damaged on disk and messages that violate RecordingRules.
-/// An event in the recording and `problem` in the result report such omissions, and the log is
+/// An event in the recording and `problem` in the result describe the omissions, and the log is
 /// kept. Another event marks a run whose end was not declared.
 ///
 /// @param folder  session folder, which contains spool/ and receives recording.mcap

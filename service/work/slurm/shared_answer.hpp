@@ -14,8 +14,8 @@ class SharedAnswer {
   /// @param interval  age at which an answer is renewed [s]
   SharedAnswer(std::string file, double interval);
 
-  /// Returns the newest answer; nullopt if it is older than this object. Renews the answer if it
-  /// is too old and no other process renews it.
+  /// Returns the newest stored output of the command; nullopt if it was stored before this object
+  /// existed. Renews the answer if it is too old and no other process renews it.
   /// @param renew  runs the command and returns its answer
   /// @throws proto::InputError if the file cannot be written
   std::optional<std::string> read(const std::function<std::string()>& renew) const;
