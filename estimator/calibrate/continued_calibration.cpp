@@ -7,6 +7,7 @@
 
 #include "estimator/assessment/identifiability/identifiability.hpp"
 #include "estimator/assessment/intervals/estimate_table.hpp"
+#include "estimator/assessment/model_test/score_tests.hpp"
 #include "estimator/assessment/model_test/verdict.hpp"
 #include "estimator/assessment/quantization.hpp"
 #include "estimator/calibrate/simulation_uncertainty.hpp"
@@ -96,11 +97,18 @@ std::optional<ContinuedCalibration> continue_calibration(const Mechanism& rig,
   result.refinement_iterations = summary.iterations;
   result.cost = summary.cost;
   const EstimateTable table(rig, mechanism);
-  table.fill(
-      compute_parameter_uncertainty(result.mechanism, table.free_parameters(),
-                                    table.estimated_parameters(), information, variances,
-                                    compute_linear_half_widths(information, variances, counting)),
-      estimate_without_priors(result.mechanism, information, variances), result);
+  ParameterUncertainty uncertainty = compute_parameter_uncertainty(
+      result.mechanism, table.free_parameters(), table.estimated_parameters(), information,
+      variances, compute_linear_half_widths(information, variances, counting));
+  const auto has_tolerance = [](const Parameter& parameter) { return parameter.tolerance > 0.0; };
+  if (std::ranges::any_of(mechanism.parameters, has_tolerance)) {
+    const FixedValueEffects fixed_values =
+        find_fixed_value_effects(problem, input, input.grid, variances);
+    include_tolerances(table.free_parameters(), fixed_values.estimated,
+                       fixed_values.tolerance_changes, uncertainty);
+  }
+  table.fill(uncertainty, estimate_without_priors(result.mechanism, information, variances),
+             result);
   for (std::size_t s = 0; s < input.segments.size(); ++s) {
     continued.initial_states[input.segments[s].start] =
         problem.node_states(static_cast<int>(s)).col(0);

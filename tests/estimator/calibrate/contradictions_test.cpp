@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "estimator/calibrate/calibrate.hpp"
+#include "estimator/calibrate/continued_calibration.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/note_text.hpp"
 
@@ -23,8 +24,7 @@ constexpr double kLonger = 1.003;
 
 const std::vector<std::string> kFree = {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.K"};
 
-/// @param described  the rig with a wrong description
-Calibration calibrate_as(const Mechanism& described, double quantum = 0.0) {
+Recording recorded(double quantum = 0.0) {
   Recording recording =
       record(viscous_furuta(), Eigen::Vector4d(0.0, 0.3, 0.0, 0.0), three_sines(kSamples, kPeriod),
              kPeriod, quantum > 0.0 ? 0.0 : kNoise, 4);
@@ -32,7 +32,12 @@ Calibration calibrate_as(const Mechanism& described, double quantum = 0.0) {
     Eigen::MatrixXd& angles = recording.segments[0].angles;
     angles = (angles / quantum).array().round() * quantum;
   }
-  return calibrate(described, {recording});
+  return recording;
+}
+
+/// @param described  the rig with a wrong description
+Calibration calibrate_as(const Mechanism& described, double quantum = 0.0) {
+  return calibrate(described, {recorded(quantum)});
 }
 
 Mechanism described_with(double stretch, const std::vector<std::string>& free = kFree) {
@@ -216,6 +221,12 @@ TEST(FixedValueEffects, OfTolerancesWidenIntervals) {
     widest = std::max(widest, after.half_interval / before.half_interval);
   }
   EXPECT_GT(widest, 2.0);
+  const auto continued = continue_calibration(tolerant, {widened}, {recorded()}, {});
+  ASSERT_TRUE(continued.has_value());
+  for (std::size_t i = 0; i < widened.parameters.size(); ++i) {
+    const double half = widened.parameters[i].half_interval;
+    EXPECT_NEAR(continued->calibration.parameters[i].half_interval, half, 0.05 * half);
+  }
   EXPECT_EQ(widened.fixed_value_effects.front().name, largest.name);
   EXPECT_EQ(widened.fixed_value_effects.front().tolerance, kTolerance);
 }
