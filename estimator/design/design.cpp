@@ -13,8 +13,6 @@
 namespace estimator {
 namespace {
 
-constexpr int kPlans = 16;  // simulated at once: the number of SIMD lanes
-constexpr int kDraws = 3;   // used by the search in addition to the estimate
 constexpr std::uint64_t kSeed = 20261123;
 
 /// Safety margin of plans at either end of a joint range and at the speed limit, relative to the
@@ -99,7 +97,7 @@ class Search {
       : task_(task), threads_(threads), bench_(task.mechanism, task.facts, 1) {
     values_.push_back(task.mechanism);
     std::mt19937_64 random(kSeed);
-    for (int k = 0; k < kDraws; ++k)
+    for (int k = 1; k < kValuesOfPlan; ++k)
       values_.push_back(draw_parameters(task.mechanism, task.knowledge, random));
     const int n = FreeParameters(task.mechanism).size();
     seen_.group_schur.assign(1, task.knowledge.information);
@@ -208,7 +206,7 @@ Eigen::MatrixXd random_plans(const DesignTask& task, std::mt19937_64& random) {
   const double most = std::isfinite(task.limits.command_max) ? task.limits.command_max : 1.0;
   const Eigen::Index signals = task.signals.cols();
   Eigen::MatrixXd plans;
-  for (Eigen::Index k = 0; k < kPlans; ++k) {
+  for (Eigen::Index k = 0; k < kPlansOfBatch; ++k) {
     Eigen::VectorXd plan(signals);
     for (double& amplitude : plan) amplitude = normal(random) * std::exp(normal(random));
     if (signals > 0) {
@@ -216,7 +214,7 @@ Eigen::MatrixXd random_plans(const DesignTask& task, std::mt19937_64& random) {
       plan *= most * std::pow(kQuietest, uniform(random)) / peak;
     }
     const Eigen::VectorXd gains = task.law ? task.law->draw(random) : Eigen::VectorXd();
-    plans.conservativeResize(signals + gains.size(), kPlans);
+    plans.conservativeResize(signals + gains.size(), kPlansOfBatch);
     plans.col(k) << plan, gains;
   }
   return plans;
@@ -278,7 +276,7 @@ ExperimentDesign optimize_experiment_plan(const DesignTask& task,
   if (design.plan.size() > 0) nearest = design.plan;
   if (nearest.size() > 0) {
     const double mean = nearest.norm() / std::sqrt(static_cast<double>(nearest.size()));
-    CmaEs evolution(nearest, kSpread * mean, kPlans, kSeed);
+    CmaEs evolution(nearest, kSpread * mean, kPlansOfBatch, kSeed);
     for (int k = 0; k < effort.rounds && !is_over(); ++k) {
       const Eigen::MatrixXd plans = evolution.ask();
       const std::vector<double> costs = search.judge(plans);

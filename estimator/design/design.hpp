@@ -14,6 +14,9 @@
 
 namespace estimator {
 
+inline constexpr int kPlansOfBatch = 16;  ///< plans simulated at once: the number of SIMD lanes
+inline constexpr int kValuesOfPlan = 4;   ///< parameter values for which a search simulates a plan
+
 /// A parameter whose uncertainty the designed experiment should reduce.
 struct DesignTarget {
   int place = 0;        ///< position of the parameter among the free parameters

@@ -1,7 +1,6 @@
 #include "service/design/experiment.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -72,9 +71,7 @@ std::vector<estimator::SensorLimits> motion_limits(const Rig& rig, const Eigen::
   return all;
 }
 
-using Clock = std::chrono::steady_clock;
-
-constexpr double kProgressInterval_s = 3.0;  // time between progress messages
+constexpr int kBatchesMax = 46;              // batches of plans for one kind of plan
 constexpr int kScreensOfSignals = 6;         // batches of random plans before the search
 constexpr int kScreensOfGains = 3;           // fewer, since a plan has few gains
 constexpr int kScreens = 2;                  // batches of plans used to find unidentifiable targets
@@ -82,7 +79,6 @@ constexpr int kDraws = 200;                  // parameter samples that must stay
 /// Ratio of all predicted standard deviations to requested targets at which the search ends.
 /// Standard deviations obtained with a run may be several times those predicted.
 constexpr double kEnough = 0.25;
-constexpr double kUselessShare = 1.0;        // of a value: largest standard deviation of use
 constexpr double kCalmer = 0.93;             // factor on a plan if a sample leaves the limits
 constexpr int kCalmerMax = 25;
 
@@ -214,24 +210,27 @@ class Designer {
           "Leave out --kind");
     }
     const double mode_hz = fastest_mode();
-    const auto begin = Clock::now();
-    for (std::size_t k = 0; k < kinds.size() && !is_stopped(); ++k) {
-      const double share = static_cast<double>(k + 1) / static_cast<double>(kinds.size());
-      const auto end = begin + std::chrono::duration<double>(share * request_.search_time);
-      Candidate candidate{.shape = make_command_shape(kinds[k], request_.duration, mode_hz,
-                                                      request_.rate,
-                                                      swing_up.value_or(SwingUpProperties{}))};
+    for (const CommandKind kind : kinds) {
+      Candidate candidate{.shape =
+                              make_command_shape(kind, request_.duration, mode_hz, request_.rate,
+                                                 swing_up.value_or(SwingUpProperties{}))};
       candidate.shape.feedback = feedback_properties();
       candidate.shape.motor = motor_;
       set_task_signals(candidate.shape, task_);
-      const std::string name = command_kind_name(kinds[k]);
+      const int batches = batches_of_kind(kinds.size());
+      const int screens = std::min(
+          kind == CommandKind::kSwingUp ? kScreensOfGains : kScreensOfSignals, batches / 2);
+      int batch = 0;
       const estimator::DesignComputingLimits effort{
-          .screens = kinds[k] == CommandKind::kSwingUp ? kScreensOfGains : kScreensOfSignals,
+          .screens = screens,
+          .rounds = batches - screens,
           .threads = request_.threads,
           .over =
               [&] {
-                report_time(name, begin);
-                return is_stopped() || Clock::now() > end;
+                report_progress(fmt::format("searching for the best {}, {} %",
+                                            command_kind_name(kind),
+                                            10 * std::min(9, 10 * batch++ / batches)));
+                return is_stopped();
               },
           .enough = has_requested_precisions() ? kEnough : 0.0};
       const estimator::ExperimentDesign design = design_for(effort);
@@ -259,6 +258,15 @@ class Designer {
     }
   }
 
+  /// Returns the number of batches of plans for one of several kinds, from the budget of simulated
+  /// motion. At least two: random plans and an iteration of the search.
+  int batches_of_kind(std::size_t kinds) const {
+    const double batch_s = estimator::kPlansOfBatch * estimator::kValuesOfPlan *
+                           (request_.duration + kCoast_s) * task_.mechanism.joint_count();
+    const double batches = request_.search_motion / (batch_s * static_cast<double>(kinds));
+    return static_cast<int>(std::clamp<double>(batches, 2.0, kBatchesMax));
+  }
+
   std::string remedy() const {
     return fmt::format(
         "Widen the limits, shorten --duration, or calibrate with a recording of small motion and "
@@ -274,7 +282,7 @@ class Designer {
   /// share of the value is meaningless for angles, at a bound, and if the requested deviation is
   /// larger.
   static bool is_useless(const ExperimentPrecision& target) {
-    const double useful = kUselessShare * std::abs(target.value);
+    const double useful = std::abs(target.value);  // largest standard deviation of use
     return target.is_target && !target.is_at_bound && target.unit != "rad" &&
            target.asked < useful && target.after > useful;
   }
@@ -299,14 +307,6 @@ class Designer {
     throw InfeasibleExperiment("no run of {} s within the limits measures the parameters: {}. {}{}",
                                format_number(request_.duration), join_items(useless), weak_motor(),
                                list_motion_remedies(input_.rig));
-  }
-
-  /// Reports the elapsed search time every few seconds.
-  void report_time(const std::string& kind, Clock::time_point begin) {
-    const std::chrono::duration<double> passed = Clock::now() - begin;
-    const double reported = kProgressInterval_s * std::floor(passed.count() / kProgressInterval_s);
-    report_progress(fmt::format("searching for the best {}, {} of at most {} s", kind,
-                                format_number(reported), format_number(request_.search_time)));
   }
 
   void report_progress(const std::string& text) {

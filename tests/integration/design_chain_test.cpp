@@ -120,7 +120,6 @@ TEST_P(DesignChain, HalvesTheDeviationsOfTheShippedMultisine) {
       .command_max = 6.0,
       .at = {"1=0", "2=0"},
       .kind = GetParam(),
-      .search_time = 600.0,  // so that the plan does not depend on the speed of the machine
       .threads = 2,
       .progress = [&](const std::string& text) { progress.push_back(text); }};
   const service::DesignedExperiment experiment =

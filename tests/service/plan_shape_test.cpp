@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <random>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "service/design/experiment.hpp"
 #include "service/rig/rig_file.hpp"
@@ -191,6 +195,38 @@ TEST(WeakMotor, IsWeakerThanDryFriction) {
   expect_parts(describe_weak_motor(furuta, 0, 0.0199),
                {"at 0.0199 V", "0.001 N·m", "does not move"});
   EXPECT_EQ(describe_weak_motor(furuta, 0, 0.0201), "");
+}
+
+// The search ends by its budget of simulated motion, so that neither threads nor delays change the
+// plan.
+TEST(DesignedPlan, DoesNotDependOnTheSpeedOfTheMachine) {
+  service::DesignInput today = service::load_design_input(
+      test_support::source_folder() + "/configs/rig-furuta.textproto", "");
+  const auto targets = service::parse_target_precisions("--for", {"1.K:1e-9"}, today.rig.mechanism,
+                                                        today.rig.mechanism);
+  std::vector<std::string> progress[2];
+  const auto plan = [&](int threads, double search_motion) {
+    return design_experiment(
+               today,
+               {.targets = targets,
+                .duration = 1.0,
+                .kind = service::CommandKind::kPulses,
+                .search_motion = search_motion,
+                .threads = threads,
+                .progress =
+                    [&](const std::string& text) {
+                      progress[threads - 1].push_back(text);
+                      std::this_thread::sleep_for(std::chrono::milliseconds(50 * (threads - 1)));
+                    }},
+               "plan.textproto")
+        .scenario;
+  };
+  const std::string first = plan(1, 4e3), second = plan(2, 4e3);
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(progress[0], progress[1]);
+  ASSERT_FALSE(progress[0].empty());
+  EXPECT_EQ(progress[0].front(), "searching for the best pulses, 0 %");
+  EXPECT_NE(plan(1, 8e3), first);
 }
 
 // A motor below friction would leave the parameters unknown, which is explained instead of driven.
