@@ -15,7 +15,7 @@
 
 namespace estimator {
 
-/// The parameter estimates from one part of the recordings alone, linearised about the estimates
+/// The parameter estimates from one part of the recordings only, linearised about the estimates
 /// from all recordings. The part has its own initial states.
 struct RecordingPartEstimate {
   std::string recording;
@@ -30,7 +30,7 @@ struct ConsistencyTest {
   double statistic = std::numeric_limits<double>::quiet_NaN();  ///< Cochran's Q; NaN if not tested
   double degrees_of_freedom = 0.0;
   double p_value =
-      std::numeric_limits<double>::quiet_NaN();  ///< probability of a larger Q if the parts agree
+      std::numeric_limits<double>::quiet_NaN();  ///< probability of a larger Q for consistent parts
 };
 
 /// A combination of two or more parameters whose relative precision is much higher than the
@@ -55,7 +55,7 @@ struct PrincipalInertia {
 
 /// A prior of a parameter or body that contradicts the data and all other priors.
 struct PriorConflict {
-  std::string parameter;  ///< name of the parameter; of the body for a CAD prior
+  std::string parameter;  ///< name of the parameter; name of the body for a CAD prior
   double mean = 0.0;      ///< mean of the prior
   double without = 0.0;   ///< estimate from the data and all other priors
   /// Distance between the prior's mean and the estimate without this prior [combined standard
@@ -64,7 +64,7 @@ struct PriorConflict {
   std::string unit;
 };
 
-/// A parameter fixed in the rig description at a value that contradicts the readings.
+/// A parameter that the rig description fixes at a value that contradicts the readings.
 struct ContradictedParameter {
   std::string name, unit;
   /// Value in the rig description, and value estimated from the data.
@@ -79,8 +79,8 @@ struct ContradictedParameter {
 /// Change of the estimates by an error of a value that the rig description fixes. The error is the
 /// tolerance of the value; without a tolerance, it is 1 %.
 struct FixedValueEffect {
-  std::string name;         ///< of the fixed value
-  std::string moved;        ///< parameter whose estimate changes most standard deviations
+  std::string name;         ///< name of the fixed value
+  std::string moved;        ///< parameter whose estimate changes most, in standard deviations
   double change = 0.0;      ///< change of that estimate [its unit]
   double deviations = 0.0;  ///< change of that estimate [its standard deviation]
   double tolerance = 0.0;   ///< relative tolerance of the value; 0: none
@@ -117,15 +117,15 @@ enum class PredictionKind {
   kAcceleration,  ///< no simulation predicts the motion; accelerations of the estimated motion
 };
 
-/// The largest relative error of a model's predictions among those that exceed the noise, over all
-/// encoders; with noisy controls, over all torques.
+/// The largest relative error of a model's predictions, among the errors that exceed the noise. It
+/// is the largest over all encoders, or over all torques if recorded controls have noise.
 struct RelativeError {
   /// Root-mean-square error, divided by the standard deviation of the readings, or by the root mean
   /// square of the torque or acceleration. NaN if unknown.
   double share = std::numeric_limits<double>::quiet_NaN();
   double horizon = std::numeric_limits<double>::quiet_NaN();  ///< longest predicted time [s]
   PredictionKind kind = PredictionKind::kOpenLoop;
-  bool at_noise = false;  ///< no error exceeds the noise; `share` is the largest of all
+  bool at_noise = false;  ///< no error exceeds the noise; `share` is then the largest error of all
 };
 
 /// Assessment of the model as a whole.
@@ -183,8 +183,8 @@ inline constexpr double kPredictionHorizons[] = {0.05, 0.2, 1.0};
 struct TorquePrediction {
   std::string joint;
   JointKind kind = JointKind::kRevolute;
-  /// Root-mean-square difference to the recorded torque, and its expected size due to noise
-  /// [N·m]; [N] for a sliding joint.
+  /// Root-mean-square difference to the recorded torque, and its expectation from noise [N·m]; [N]
+  /// for a sliding joint.
   double error = 0.0, expected = 0.0;
   double torque = 0.0;  ///< root mean square of the recorded torque [N·m or N]
 };
@@ -194,7 +194,7 @@ struct MotionPrediction {
   std::string encoder;
   JointKind kind = JointKind::kRevolute;
   double horizon = 0.0;  ///< [s]
-  /// Root-mean-square prediction error, and its expected size due to noise [rad]; [m] for a sliding
+  /// Root-mean-square prediction error, and its expectation from noise [rad]; [m] for a sliding
   /// joint.
   double rmse = 0.0, expected = 0.0;
 };
@@ -209,8 +209,8 @@ struct InertialAxisError {
   int readings = 0;
 };
 
-/// A sensor that was held out of the fit, with its prediction error and the loss of precision
-/// without this sensor.
+/// A sensor that was held out of the fit, with its prediction error and the precision that fitting
+/// it would gain.
 struct HeldOutSensor {
   /// Name of the encoder, or of the axis, such as "imu1.gyro_z".
   std::string name;
@@ -218,7 +218,7 @@ struct HeldOutSensor {
   std::string unit = {};                  ///< unit of an axis; empty for encoders
   /// Prediction error, root mean square [rad, m or `unit`].
   double rmse = 0.0;
-  /// Mean prediction error; large if the sensor's zero is not identified.
+  /// Mean prediction error; large if the zero of the sensor is not identified.
   double mean = 0.0;
   /// Reading noise, from differences of readings [rad, m or `unit`].
   double noise = 0.0;
@@ -226,7 +226,7 @@ struct HeldOutSensor {
   /// parameter.
   double narrowing = 1.0;
   std::string narrowed;   ///< the parameter with this factor; empty if there is none
-  bool at_start = false;  ///< the sensor's own free parameters keep their initial values
+  bool at_start = false;  ///< own free parameters of the sensor keep their initial values
 };
 
 /// An instrument of a sensor, such as its gyroscope, with a significant cross-axis sensitivity that
@@ -263,13 +263,13 @@ struct Calibration {
   /// Significant cross-axis sensitivities that the rig description lacks.
   std::vector<CrossAxisSensitivity> cross_axes;
   std::vector<ContradictedParameter> contradictions;  ///< the most significant first
-  /// Fixed values whose errors change an estimate by more than its standard deviation due to noise,
-  /// the largest effect first.
+  /// Fixed values whose error would change an estimate by more than its standard deviation due to
+  /// noise; the largest effect first.
   std::vector<FixedValueEffect> fixed_value_effects;
   std::vector<SegmentTrajectory> trajectories;
   Mechanism mechanism;  ///< the rig description with the estimated values
-  /// Estimated noise of the readings of each encoder [rad], and process noise of the acceleration
-  /// of each joint [rad/s²/√Hz], 0 if the data show none. For physical parameters only.
+  /// Estimated noise of each encoder's readings [rad], and process noise of each joint's
+  /// acceleration [rad/s²/√Hz], 0 if the data show none. For physical parameters only.
   Eigen::VectorXd angle_noise, acceleration_noise;
   /// Directions in parameter space that are not identifiable at the initial values, before the fit.
   std::vector<NullDirection> initial_null_directions;
@@ -280,7 +280,7 @@ struct Calibration {
   double step = 0.0;  ///< integration step used [s]
   /// Weight of the state errors relative to the observations; shadow (SPOOK) parameters only.
   double state_error_weight = 0.0;
-  bool approached = false;  ///< the shadow fit started from estimated physical parameters
+  bool approached = false;  ///< whether a shadow fit started from estimated physical parameters
   /// Stage to which the following members belong.
   EstimationStage first_stage = EstimationStage::kJointEstimation;
   Termination termination = Termination::kNumericalFailure;

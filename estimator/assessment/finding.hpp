@@ -40,8 +40,8 @@ struct Finding {
   std::string unit = {};
   double confidence = 1.0;  ///< probability that the fault is real, 0 to 1
   bool treated = false;     ///< whether rigcal repaired the fault
-  bool doubtful = false;  ///< a model error may cause the same residuals, so the severity is a note
-  std::string place = {};  ///< where the rig file describes it: "rig.textproto:12"; or empty
+  bool doubtful = false;    ///< a model error may be the cause instead; the severity is then a note
+  std::string place = {};   ///< line of the rig file, such as "rig.textproto:12"; empty if unknown
 };
 
 /// Returns a finding with a message and the severity of this message.

@@ -29,19 +29,19 @@ struct RecordingPartScore {
 ///   Q = min_z Σ (g_p − H_p z)ᵀ C_p⁺ (g_p − H_p z), Cochran's [Coc54], Σ rank C_p − rank H d.o.f.,
 ///   V = (P−1)/P Σ e_p e_pᵀ with e_p = (H − H_p)⁺ (g_p − H_p d), the delete-one jackknife [Wu86].
 ///
-/// If the recordings were fitted as a whole and then cut, d should also be within noise: Q grows by
-/// dᵀ (H⁺ Σ C_p H⁺)⁺ d and its degrees of freedom by rank Σ C_p. This test against the whole, as
-/// in [Hau78], is conservative because whole and parts share noise.
+/// If the recordings were fitted as a whole and then cut, d should also be within noise. Q then
+/// includes dᵀ (H⁺ Σ C_p H⁺)⁺ d, with rank Σ C_p more degrees of freedom. This test against the
+/// whole, as in [Hau78], is conservative because whole and parts share noise.
 ///
-/// Parameter directions about which a part has almost no information are left out of this part's
-/// contribution to Q. Directions that only one part identifies are left out of V.
+/// The contribution of a part to Q omits parameter directions that the part hardly identifies. V
+/// omits directions that only one part identifies.
 struct RecordingPartComparison {
   ConsistencyTest agreement;
   Eigen::VectorXd shift;    ///< d, change of the parameters from the fit of the whole
   Eigen::MatrixXd scatter;  ///< V + d dᵀ: squared distance of the parts from the estimate
   Eigen::VectorXd effective_part_count;  ///< effective number of parts that identify each parameter
-  /// Covariance of the shift d due to noise alone, computed as if the whole recordings and their
-  /// parts were independent samples.
+  /// Covariance of the shift d due to noise alone, as if the whole and its parts were independent
+  /// samples.
   Eigen::MatrixXd noise;
   /// Change of the parameters in a fit to each part alone, H_p⁺ g_p.
   std::vector<Eigen::VectorXd> estimates;

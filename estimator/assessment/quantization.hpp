@@ -23,14 +23,14 @@ Eigen::MatrixXd compute_quantization_covariance(const Eigen::MatrixXd& rows,
                                                 const Eigen::VectorXd& angles, int count,
                                                 const QuantizedSensor& sensor, double unit);
 
-/// Returns the quantization step of a sensor [rad], the largest unit of which all differences
-/// between its readings are whole multiples. Returns 0 if there is no such unit, or if the unit
-/// only reflects decimal rounding.
+/// Returns the quantization step of a sensor [rad]: the largest step that divides all differences
+/// between its readings. Returns 0 if there is no such step, or if it only reflects decimal
+/// rounding.
 /// @param scale  JointUnits::scale of the sensor's unit
 double find_quantization_step(const std::vector<Segment>& segments, int sensor, double scale = 1.0);
 
 /// Returns the noise of a sensor's readings [rad or m]: their scatter, but at least the
-/// quantization noise, which the scatter of a slow joint underestimates.
+/// quantization noise. The scatter of a slow joint underestimates quantization noise.
 double estimate_reading_noise(const std::vector<Segment>& segments, int sensor, double scale = 1.0);
 
 /// Returns the variance of the analog noise that a sensor's signal has before quantization [rad²].
@@ -38,7 +38,7 @@ double estimate_reading_noise(const std::vector<Segment>& segments, int sensor, 
 double estimate_noise_before_quantization(const std::vector<Segment>& segments, int sensor,
                                           double quantum);
 
-/// Returns whether the errors of one sensor can be quantization errors. Only few may exceed half a
+/// Returns whether the errors of one sensor can be quantization errors: few of them exceed half a
 /// quantization step plus the analog noise before quantization. The distribution is not tested,
 /// since a joint at rest repeats one error.
 bool can_be_quantization_error(const std::vector<Eigen::VectorXd>& errors, double quantum,
@@ -49,7 +49,7 @@ bool can_be_quantization_error(const std::vector<Eigen::VectorXd>& errors, doubl
 /// least two quantization steps in between. From each product, its mean over the phase of the
 /// quantization grid is subtracted (see `compute_quantization_errors`). The result has zero mean if
 /// quantization is the only cause of the errors. Products within one quantization step of travel
-/// are summed, however long it takes, since a joint that sticks or turns back repeats its error.
+/// are first summed, over any duration, since a joint that sticks or turns back repeats its error.
 /// The threshold is five standard deviations of the sum.
 /// @param errors  one vector per segment
 /// @param pre_quantization_variance  variance of white noise before quantization [rad²]
@@ -63,7 +63,7 @@ bool is_correlated_beyond_quantization(const std::vector<Eigen::VectorXd>& error
 /// correlated, and their weighted sum need not be normally distributed.
 struct QuantizationErrors {
   std::vector<QuantizedSensor> sensors;
-  std::vector<Eigen::MatrixXd> scatter;  ///< covariance of Tᵀe by the errors of each sensor
+  std::vector<Eigen::MatrixXd> scatter;  ///< covariance of Tᵀe due to the errors of each sensor
   /// Contribution of each sensor and segment to `scatter`.
   std::vector<std::vector<Eigen::MatrixXd>> segment_scatter;
   /// Covariance of the approximately normally distributed part of the gradient error Tᵀe, summed
@@ -76,16 +76,16 @@ struct QuantizationErrors {
 
 /// Computes the effect of quantization errors on the parameters. For a quantization step q and a
 /// random phase of the quantization grid, the errors at two angles that differ by d have the
-/// covariance (q²/12) (1 − 6x + 6x²), where x = frac(d/q) [Wid08, ch. 5]. Expanded as a Fourier
-/// series in d, the double sum over time becomes one sum per harmonic, so that the computing time
-/// is linear in the number of readings. Segments and sensors have independent phases; the random
-/// seed is fixed. Whether errors at turning points add up depends on the distance of these points
-/// in fractions of a count, which the readings determine only roughly. Samples are therefore drawn
-/// around motions perturbed by such errors.
+/// covariance (q²/12) (1 − 6x + 6x²), where x = frac(d/q) [Wid08, ch. 5]. A Fourier series in d
+/// turns the double sum over time into one sum per harmonic, so the computing time is linear in the
+/// number of readings. Segments and sensors have independent phases; the random seed is fixed.
+/// Errors at turning points add up or cancel, depending on the distance of these points in
+/// fractions of a count. The readings determine this distance only roughly. Samples are therefore
+/// drawn around perturbed motions.
 /// @param problem  at its optimum, with a single shooting node per segment
 /// @param inverse  inverse of the information matrix at the optimum; if empty, no samples are drawn
-/// @param draws    number of samples. With the default, the computed 95 % quantile is the quantile
-///                 of 95 ± 0.35 %
+/// @param draws    number of samples. With the default, the computed 95 % quantile is the true
+///                 quantile of 95 ± 0.35 %
 QuantizationErrors compute_quantization_errors(const ShootingProblem& problem,
                                                const std::vector<QuantizedSensor>& sensors,
                                                const Eigen::MatrixXd& inverse = {},

@@ -23,7 +23,7 @@ struct DesignTarget {
   double wanted = 0.0;  ///< target standard deviation [unit of the parameter], > 0
 };
 
-/// The limits that the command and the sensors must satisfy in the designed run.
+/// The limits on command and sensor readings in the designed run.
 struct PlanLimits {
   double command_max = std::numeric_limits<double>::infinity();             ///< magnitude
   double command_slew_per_s_max = std::numeric_limits<double>::infinity();  ///< magnitude
@@ -33,8 +33,8 @@ struct PlanLimits {
 /// A feedback control law with a few adjustable gains. Its functions must be thread-safe.
 struct FeedbackLaw {
   /// Computes the motor command at a sample [unit of the control].
-  /// @param time    since the start of the run [s]
-  /// @param joints  joint coordinates [rad or m], with the derivatives `rates` [rad/s or m/s]
+  /// @param time    time since the start of the run [s]
+  /// @param joints  joint coordinates [rad or m]; `rates` are their derivatives [rad/s or m/s]
   std::function<double(const Eigen::VectorXd& gains, double time, const Eigen::VectorXd& joints,
                        const Eigen::VectorXd& rates)>
       command;
@@ -52,7 +52,7 @@ struct DesignTask {
   std::vector<DesignTarget> targets;  ///< at least one
   PlanSettings facts;
   PlanLimits limits;
-  Eigen::MatrixXd signals;  ///< samples × signals; without columns if the law alone commands
+  Eigen::MatrixXd signals;  ///< samples × signals; no columns if the feedback law alone commands
   std::optional<FeedbackLaw> law;
 };
 
@@ -61,7 +61,7 @@ struct ExperimentDesign {
   Eigen::VectorXd plan;  ///< amplitudes, then gains; empty if no plan satisfies the limits
   /// Largest ratio of a standard deviation to its target, averaged over random parameter values.
   double worst = std::numeric_limits<double>::infinity();
-  /// Uncertainty of the parameters if all evaluated plans were recorded.
+  /// Predicted uncertainty of the parameters after recording all evaluated plans.
   ParameterUncertainty seen;
 };
 
@@ -76,16 +76,17 @@ struct DesignComputingLimits {
 };
 
 /// Designs the experiment that minimises the largest ratio of a parameter's standard deviation to
-/// its target. Ratios are geometric means over several parameter values: the estimate and random
-/// values from the prior information. The information of a plan is Σ TᵀT for the sensitivities T of
-/// its readings, plus the information of earlier recordings. Rejects plans whose motion comes near
-/// a limit, is smaller than three counts, or is too sensitive to its initial state to be predicted.
+/// its target. Ratios are geometric means over several sets of parameter values: the estimate and
+/// random sets from the prior information. The information of a plan is Σ TᵀT for the sensitivities
+/// T of its readings, plus the information of earlier recordings. Rejects plans whose motion comes
+/// near a limit, is smaller than three counts, or is too sensitive to its initial state to be
+/// predicted.
 ExperimentDesign optimize_experiment_plan(const DesignTask& task,
                                           const DesignComputingLimits& effort);
 
-/// Computes the commands of plans, samples × plans. Sums of signals are scaled down so that they
-/// and the command of the law stay within the limit. All commands are limited in slew rate, as by
-/// daq::SafetyMonitor.
+/// Computes the commands of plans, samples × plans. Sums of signals are scaled down so that the
+/// total command, with the feedback law, stays within the limit. The slew rate of all commands is
+/// limited as by daq::SafetyMonitor.
 /// @param plans  one per column
 Eigen::MatrixXd compute_limited_commands(const DesignTask& task, const PlanEvaluator& bench,
                                          const Mechanism& values, const Eigen::MatrixXd& plans);

@@ -27,7 +27,7 @@ struct PlanSettings {
   Eigen::VectorXd quantum = Eigen::VectorXd::Zero(noise.size());
 };
 
-/// The extreme readings and speeds of a motion, one per sensor. Includes the motion after the last
+/// The extreme readings and speeds of a motion, one per sensor, including the motion after the last
 /// command. Not finite if the simulation diverges.
 struct MotionExtremes {
   Eigen::VectorXd lowest, highest;  ///< [rad or m]
@@ -57,7 +57,7 @@ struct PlanMotion {
 
 /// A feedback function that computes the command of one plan, given by its index, at a sample.
 /// @param sample  index of the sample
-/// @param joints  all joint coordinates [rad or m]; of joints with an own encoder, in whole counts
+/// @param joints  all joint coordinates [rad or m]; whole counts if read by an own encoder
 /// @param rates   derivatives of the joint coordinates, as measured [rad/s or m/s]
 using PlanFeedback =
     std::function<double(Eigen::Index plan, Eigen::Index sample, const Eigen::VectorXd& joints,
@@ -107,7 +107,7 @@ class PlanEvaluator {
   std::vector<Encoder> sensors_;
   Eigen::VectorXd start_;  // of the joints, loops closed
   TreeProgram program_;
-  std::vector<Eigen::Index> moving_;  // positions among the free parameters
+  std::vector<Eigen::Index> moving_;  // free-parameter positions of the motion parameters
   struct FreeDependency {
     Eigen::Index place;  // likewise
     double factor;
@@ -126,7 +126,7 @@ class PlanEvaluator {
 Eigen::VectorXd settle_to_rest(const Mechanism& mechanism, const Eigen::VectorXd& joints);
 
 /// Computes the joint coordinates at rest before a run. Joints without a given coordinate come to
-/// rest after a release at zero, or at the stable equilibrium if zero is an upright position.
+/// rest after a release at zero. If zero is upright, they are at the stable equilibrium.
 /// @param placed  given coordinates, one per joint [rad or m]; NaN if not given
 Eigen::VectorXd compute_resting_coordinates(const Mechanism& mechanism,
                                             const Eigen::VectorXd& placed);
@@ -140,7 +140,7 @@ Eigen::VectorXd compute_resting_coordinates(const Mechanism& mechanism,
 /// @param quantum  quantization step of each sensor with quantization errors [rad or m]; 0: white
 ///                 noise
 /// @param known    information matrix, free × free, of priors and of recordings that no longer
-///                 exist; if empty, that of the priors
+///                 exist; if empty, priors only
 /// @throws std::invalid_argument as `calibrate`
 ParameterUncertainty predict_plan_uncertainty(const Mechanism& mechanism,
                                               const std::vector<Recording>& earlier,

@@ -34,29 +34,29 @@ enum class EstimateKind {
 /// The options of a calibration. The defaults suit any rig. Zero usually means that the value is
 /// chosen from the data. kOptionRows lists all options.
 struct CalibrationOptions {
-  /// Kind of the estimated parameters. If unset: shadow parameters if an option that only a SPOOK
-  /// simulator has is set (OptionGroup::kSimulator), or if a mechanism with closed loops has
-  /// load-proportional friction. Otherwise physical parameters.
+  /// Kind of the estimated parameters. If unset, physical parameters, with two exceptions: shadow
+  /// parameters are estimated if an option of SPOOK simulators (OptionGroup::kSimulator) is set, or
+  /// if a mechanism with closed loops has load-proportional friction.
   std::optional<EstimateKind> kind;
   /// Time step h [s]. For shadow parameters of a SPOOK simulator, a multiple or integer fraction of
   /// the sampling period. For physical parameters, the longest integration step.
   double step = 0.0;
   /// For physical parameters, the root spectral density of the unmodelled acceleration (process
-  /// noise) [rad/s²/√Hz]; 0: estimated from the data.
+  /// noise) [rad/s²/√Hz]. 0: it is estimated from the data.
   double acceleration_noise = 0.0;
   double state_error_weight = 0.0;  ///< weight κ of impulse residuals; 0: automatic
-  double compliance = -1.0;         ///< ε of all joint constraints; negative: as in mechanism
-  double damping_time = -1.0;       ///< τ of all joint constraints [s]; negative: as in mechanism
+  double compliance = -1.0;         ///< ε of all joint constraints; negative: not overridden
+  double damping_time = -1.0;       ///< τ of all joint constraints [s]; negative: not overridden
   double weighting_compliance = 0.0;  ///< ε_w of the implicit residual form; 0: automatic
   ResidualForm residual_form = ResidualForm::kImplicit;
   StateForm state_form = StateForm::kConfigurations;
   /// Whether to estimate by linear regression of inverse dynamics alone (calibrate_linear).
   bool linear = false;
-  double filter_cutoff = 10.0;  ///< low pass for initial states, raised for fast motion [Hz]
+  double filter_cutoff = 10.0;  ///< low-pass cutoff for initial states, raised for fast motion [Hz]
   /// Largest number of solver iterations, for each of the two fits: the joint estimation of
   /// parameters and states, and the fit of the open-loop simulation.
   int max_iterations = 100;
-  /// For physical parameters, the largest number of restarts, which are to leave local minima.
+  /// For physical parameters, the largest number of restarts, which may leave a local minimum.
   int restarts = 4;
   /// Whether to refine parameters and initial states after the joint estimation, by a fit of the
   /// open-loop simulation to the readings. Requires a predictable motion.
@@ -114,8 +114,8 @@ struct OptionRow {
 /// empty if the option is unset.
 std::string format_option(const OptionRow& row, const CalibrationOptions& options);
 
-/// Sets an option to the value in `text`. Returns false and changes nothing if the text is no value
-/// in the range of the option.
+/// Sets an option to the value in `text`. Returns false and changes nothing if the text is not a
+/// valid value.
 bool set_option(const OptionRow& row, std::string_view text, CalibrationOptions& options);
 
 /// Return whether an option has its default value, and whether its value is in the range that users
@@ -183,7 +183,7 @@ inline constexpr OptionRow kOptionRows[] = {
 
 /// Callbacks and stop flag of a running calibration. Callbacks are called on the calling thread.
 struct CalibrationMonitor {
-  int threads = 1;  ///< threads for physical parameters; same results for any
+  int threads = 1;  ///< threads for physical parameters; results do not depend on it
   /// Called at the start of each estimation stage and of each solve, with the current mechanism.
   std::function<void(const FitStage&, const Mechanism&)> on_stage;
   std::function<void(const IterationRecord&)> on_iteration;

@@ -10,8 +10,8 @@
 
 namespace estimator {
 
-/// A prior of a body's inertia whose mean are the CAD values. It does not depend on frame and
-/// units. With the pseudo-inertia P of the body and P₀ from CAD, its cost is
+/// A prior of a body's inertia around its CAD values. It does not depend on the frame or on units.
+/// With the pseudo-inertia P of the body and P₀ from CAD, its cost is
 ///
 ///   2/s² D,   D = tr(P₀⁻¹P) − log det(P₀⁻¹P) − 4,
 ///
@@ -33,8 +33,8 @@ class InertiaPrior {
   InertiaPrior(const Mechanism& mechanism, int body);
 
   int body() const { return body_; }
-  /// Returns the indices of the ten inertia parameters in Mechanism::parameters; −1 for a constant
-  /// coordinate of the centre of mass, which cannot deviate from CAD.
+  /// Returns the indices of the ten inertia parameters in Mechanism::parameters. −1 for a constant
+  /// coordinate of the centre of mass, which has its CAD value.
   const std::array<int, 10>& parameters() const { return parameters_; }
 
   /// Returns ten residuals, whose sum of squares is the cost of the prior; nullopt if the body is
@@ -70,8 +70,8 @@ Mechanism fix_parameters(Mechanism mechanism);
 /// Maps the free parameters of a mechanism to the parameter vector of a least-squares problem.
 class FreeParameters {
  public:
-  /// @param angle_noise  standard deviation of an angle [rad], by which whitened prior residuals
-  /// are multiplied, because the cost contains angle residuals in radians
+  /// @param angle_noise  standard deviation of an angle [rad]. Whitened prior residuals are
+  /// multiplied by it, because the cost contains angle residuals in radians
   explicit FreeParameters(const Mechanism& mechanism, double angle_noise = 1.0);
 
   int size() const { return static_cast<int>(indices_.size()); }
@@ -98,8 +98,8 @@ class FreeParameters {
   /// end stops are in order. The solver keeps only free parameters within their bounds.
   static bool has_valid_dependent_parameters(const Mechanism& mechanism);
 
-  /// Returns the number of prior residuals: one for each Gaussian prior of a parameter that varies,
-  /// ten for each CAD prior of a body with any varying parameter.
+  /// Returns the number of prior residuals: one for each Gaussian prior of a varying parameter, and
+  /// ten for each CAD prior of a body with a varying parameter.
   int prior_residual_count() const {
     return static_cast<int>(priors_.size()) +
            InertiaPrior::kRows * static_cast<int>(cad_priors_.size());
@@ -113,7 +113,7 @@ class FreeParameters {
   /// @param group  noise group of the block
   void linearize_priors(const Mechanism& mechanism, int group, ResidualBlock& out) const;
 
-  /// Position of the rows of one prior in the residual block of `linearize_priors`.
+  /// The rows of one prior in the residual block of `linearize_priors`.
   struct PriorRows {
     int parameter;  ///< parameter of a Gaussian prior; −1 for a CAD prior
     int body;       ///< body of a CAD prior; −1 for a Gaussian prior

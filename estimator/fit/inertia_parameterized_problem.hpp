@@ -13,9 +13,8 @@
 namespace estimator {
 
 /// Returns whether a body's inertia is estimated as a whole, in an InertiaParameterization. This
-/// requires that the three moments of inertia are free. The products of inertia must be all free,
-/// or zero with at most one free. Moments and products must have only physical bounds and
-/// dependencies.
+/// requires three free moments of inertia. The products of inertia must be all free, or zero with
+/// at most one free. All bounds and dependencies of moments and products must be physical.
 bool has_inertia_parameterization(const Mechanism& mechanism, int body);
 
 /// Returns a note with the reason for each body whose free moments of inertia are estimated
@@ -40,8 +39,8 @@ void move_off_feasibility_boundary(Mechanism& mechanism);
 /// units.
 class InertiaParameterizedProblem final : public LeastSquaresProblem {
  public:
-  /// @param problem    problem whose parameters are the free parameters of the mechanism. It
-  /// must outlive this object and be at the same point after each accepted step
+  /// @param problem    its parameters are the free parameters of the mechanism. It must outlive
+  /// this object, and only this object may change its point
   /// @param mechanism  mechanism of the problem, with its current values
   InertiaParameterizedProblem(LeastSquaresProblem& problem, const Mechanism& mechanism,
                               InertiaParameterization chart);
@@ -92,8 +91,7 @@ class InertiaParameterizedProblem final : public LeastSquaresProblem {
 /// Solves a problem in unconstrained inertia coordinates, or directly if `chart` is kEntries.
 /// Iteration records always have SI units.
 ///
-/// @param mechanism  mechanism of the problem, whose free parameters are the parameters of the
-/// problem
+/// @param mechanism  its free parameters are the parameters of the problem
 LmSummary solve_in_inertia_coordinates(LeastSquaresProblem& problem, const Mechanism& mechanism,
                                        InertiaParameterization chart, const LmOptions& options,
                                        const LmMonitor& monitor, const std::atomic<bool>* stop);

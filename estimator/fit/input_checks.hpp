@@ -18,8 +18,8 @@ inline constexpr double kTimeStepsMax = 1e7;
 /// @throws std::invalid_argument with the error and its remedy
 void check_input(const Mechanism& mechanism, const std::vector<Recording>& recordings);
 
-/// Checks that every calibration option is in its range. A given time step must divide the longest
-/// segment into at least 10 steps, and all recordings into at most kTimeStepsMax steps.
+/// Checks that every calibration option is in its range. If a time step is given, the longest
+/// segment must have at least 10 steps, and all recordings together at most kTimeStepsMax.
 /// @throws std::invalid_argument that names the option and the remedy
 void check_options(const CalibrationOptions& options, const std::vector<Recording>& recordings);
 

@@ -25,18 +25,18 @@ struct InitialStateFilter {
 /// Returns the initial values of joint coordinates, nodes × joints [rad or m], from low-pass
 /// filtered readings [Mar, section 4.4]. Nodes are `step` apart. Unobserved joints are zero.
 ///
-/// The filtered readings are interpolated linearly to the nodes, also across missing samples, and
-/// the encoder offsets are added. The result is only accurate enough for initial values.
+/// Interpolates the filtered readings linearly to the nodes, also across missing samples, and adds
+/// the encoder offsets. The result is accurate enough for initial values only.
 ///
 /// @param step  a multiple or integer fraction of the sampling period [s]
 Eigen::MatrixXd compute_initial_coordinates(const Mechanism& mechanism, const Segment& segment,
                                             double step, Eigen::Index nodes,
                                             const InitialStateFilter& filter);
 
-/// Returns the initial values of angles and rates of all joints at every sampling period:
-/// 2·joints × periods, angles over rates [rad, rad/s]. Angles are filtered readings in joint
-/// coordinates, interpolated linearly across missing samples. Rates are central differences of the
-/// angles. Unobserved joints are zero.
+/// Returns the initial values of angles and rates of all joints at every sampling period: 2·joints
+/// × periods, angles over rates [rad, rad/s]. Angles are filtered readings in joint coordinates,
+/// interpolated linearly across missing samples. Rates are central differences of angles.
+/// Unobserved joints are zero.
 ///
 /// @param cutoff  cutoff of the low-pass filter, raised for faster motion [Hz]
 Eigen::MatrixXd compute_initial_joint_states(const Mechanism& mechanism, const Segment& segment,
@@ -44,13 +44,13 @@ Eigen::MatrixXd compute_initial_joint_states(const Mechanism& mechanism, const S
 
 /// Readings and start configuration for closing the loops of a mechanism along a motion.
 struct LoopClosureData {
-  Eigen::MatrixXd read;            ///< joints, or more rows, × samples: unfiltered readings
+  Eigen::MatrixXd read;            ///< unfiltered readings, (at least joints) × samples
   Eigen::VectorXd assembled = {};  ///< start configuration; empty: `Joint::assembly_guess`
 };
 
 /// Computes the angles of unobserved joints in closed loops, and corrects observed angles by the
-/// smallest change that closes the loops. Rates follow from differences of angles. Mechanisms
-/// without loops remain unchanged.
+/// smallest change that closes the loops. Rates follow from differences of angles. States of
+/// mechanisms without loops do not change.
 ///
 /// A loop may have several assembly modes. If the initial readings do not determine the mode,
 /// `Joint::assembly_guess` selects it. At singular configurations, select_branch selects the
@@ -60,7 +60,7 @@ struct LoopClosureData {
 /// @param states  2·joints × samples: angles over rates; those of unobserved joints are ignored
 /// @param where   origin of the states, for error messages
 /// @param facts   readings and start configuration; if omitted, `states` are the readings
-/// @return singular configurations, in which readings hardly determine the unobserved joints
+/// @return singular configurations, where readings hardly determine the unobserved joints
 /// @throws std::invalid_argument if a loop cannot be closed, or its assembly mode is ambiguous
 std::vector<SingularConfiguration> close_loops(const Mechanism& mechanism, double period,
                                                const std::string& where,
@@ -69,15 +69,14 @@ std::vector<SingularConfiguration> close_loops(const Mechanism& mechanism, doubl
 std::vector<SingularConfiguration> close_loops(const Mechanism& mechanism, double period,
                                                const std::string& where, Eigen::MatrixXd& states);
 
-/// Returns the joint coordinates of a mechanism with loops at the given samples of a segment,
-/// followed from its start. Segments that begin at these samples use them as start configuration
-/// (Segment::assembled). Empty for trees, and if the loops do not close.
+/// Returns the joint coordinates of a mechanism with loops at the given samples. The motion is
+/// tracked from the start of the segment. Segments that begin at these samples use the result as
+/// start configuration (Segment::assembled). Empty for trees, and if the loops do not close.
 std::vector<Eigen::VectorXd> assemble_loops_at_samples(const Mechanism& mechanism,
                                                        const Segment& segment,
                                                        const std::vector<Eigen::Index>& rows);
 
-/// Returns a message about a loop that is not closed, such as: joint "R" leaves its loop open by
-/// 3.1 mm.
+/// Returns a message about an open loop, such as: joint "R" leaves its loop open by 3.1 mm.
 std::string describe_open_loop(const LoopGap& gap);
 
 /// Returns the choice of independent joints with the best conditioned loop closures over all given

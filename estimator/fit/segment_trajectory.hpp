@@ -16,7 +16,7 @@ struct SegmentTrajectory {
   Eigen::MatrixXd measured;   ///< time steps × sensors [rad or m]; NaN if not observed
   Eigen::MatrixXd estimated;  ///< time steps × sensors [rad], from estimated states
   Eigen::MatrixXd simulated;  ///< time steps × sensors [rad], open-loop simulation
-  Eigen::MatrixXd control;    ///< time steps × motors; for shadow parameters, means over steps
+  Eigen::MatrixXd control;    ///< time steps × motors; means over the steps for shadow parameters
 
   /// Returns the time of a row [s].
   double time(Eigen::Index row) const {

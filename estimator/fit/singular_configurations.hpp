@@ -7,8 +7,8 @@
 
 namespace estimator {
 
-/// Returns whether a configuration of closed loops is nearly singular: links are almost collinear,
-/// observed joints hardly determine unobserved joints, and the branch of the motion is ambiguous.
+/// Returns whether a configuration of closed loops is nearly singular. Links are then almost
+/// collinear, observed joints hardly determine unobserved joints, and the branch is ambiguous.
 /// @param jacobian  Jacobian of the loop closures
 bool is_nearly_singular(const Mechanism& mechanism, const Eigen::MatrixXd& jacobian);
 
@@ -26,7 +26,7 @@ struct SingularConfiguration {
 /// filter rounds them off at full extension, which would favour turning back.
 ///
 /// @param motion  joints × samples, with closed loops; replaced by the result. It must include
-/// samples before and after the singular configuration in which the joints are well determined
+/// samples before and after the singular configuration that determine the joints well
 /// @param read    joints × samples: unfiltered readings; those of unobserved joints are ignored
 SingularConfiguration select_branch(const Mechanism& mechanism, LoopClosure& closure,
                                     const Eigen::MatrixXd& read, Eigen::MatrixXd& motion);

@@ -67,7 +67,7 @@ class SymmetricFactor {
 /// @param A is overwritten
 Eigen::MatrixXd triangular_factor(Eigen::Ref<Eigen::MatrixXd> A);
 
-// Below, pivots smaller than `tolerance` times the largest count as zero. The default is round-off.
+// Below, pivots under `tolerance` times the largest are treated as zero. The default is round-off.
 
 /// Returns the minimum-norm least-squares solution of A x = b.
 Eigen::VectorXd least_squares(const Eigen::MatrixXd& A, const Eigen::VectorXd& b,

@@ -14,7 +14,7 @@ double student_t_half_width_95(double degrees_of_freedom);
 /// Returns the probability that a standard normal variable is below `value`.
 double standard_normal_probability(double value);
 
-/// Returns the value that a standard normal variable is below with this probability.
+/// Returns the quantile of the standard normal distribution for a probability.
 /// @param probability  > 0 and < 1
 double standard_normal_quantile(double probability);
 

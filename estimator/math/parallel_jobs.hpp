@@ -6,9 +6,8 @@
 
 namespace estimator {
 
-/// Runs job(0), job(1), … job(count − 1), each once and in any order, on up to `threads` threads
-/// including the caller's. After an exception no further jobs start, and the exception is rethrown
-/// at the end.
+/// Runs job(0), job(1), … job(count − 1) once each, in any order, on up to `threads` threads
+/// including the caller's. After an exception no further jobs start; it is rethrown at the end.
 void run_parallel_jobs(int threads, std::size_t count, const std::function<void(std::size_t)>& job);
 
 /// Runs work(first, count) on batches of consecutive items, on threads as run_parallel_jobs. Batch
@@ -17,7 +16,7 @@ void run_parallel_jobs(int threads, std::size_t count, const std::function<void(
 void run_parallel_batches(int threads, std::size_t items, std::size_t multiple,
                           const std::function<void(std::size_t, std::size_t)>& work);
 
-/// Runs a job only once: the first caller runs the job, and concurrent callers wait for its end.
+/// Runs a job only once. The first caller runs the job; concurrent callers wait for its end.
 class CompletionLatch {
  public:
   CompletionLatch();

@@ -10,7 +10,7 @@
 
 namespace estimator {
 
-// GCC and Clang vectors. Never passed by value: without AVX that would change the ABI.
+// GCC and Clang vectors. They are never passed by value: without AVX that would change the ABI.
 typedef double Vector __attribute__((vector_size(kLanes * sizeof(double))));
 typedef double UnalignedVector
     __attribute__((vector_size(kLanes * sizeof(double)), aligned(sizeof(double)), may_alias));

@@ -27,7 +27,7 @@ using SectionCascade = std::vector<SecondOrderSection>;
 ///
 ///   |H(f)|² = 1 / (1 + (tan(π f T) / tan(π cutoff T))^(2 order)).
 ///
-/// ⌈order/2⌉ sections; for an odd order the last one is of first order.
+/// The cascade has ⌈order/2⌉ sections. For an odd order, the last section is of first order.
 ///
 /// @param order  number of poles, ≥ 1
 /// @param cutoff frequency of half power [Hz], 0 < cutoff < 1/(2 period)
@@ -60,16 +60,16 @@ Eigen::MatrixXd filtfilt_columns(const SectionCascade& sections,
 /// phase shift.
 ///
 /// @param samples  samples × signals, NaN where not observed
-/// @param cutoff   [Hz]; from 0.8 of the Nyquist frequency on, nothing is filtered
-/// @param period   of the samples [s]
+/// @param cutoff   [Hz]; at or above 0.8 of the Nyquist frequency, samples are returned unchanged
+/// @param period   sampling period [s]
 Eigen::MatrixXd apply_low_pass(const Eigen::Ref<const Eigen::MatrixXd>& samples, double cutoff,
                                double period);
 
-/// Returns the cutoff [Hz] of a low pass that removes little of a motion. It is `cutoff`, or the
-/// highest of its multiples 2, 4, 8, … whose filter removes less than half as much as the filter
-/// with the next lower multiple. At a doubled cutoff, a filter removes about as much white noise as
-/// before, and 0.7 times as much of a jump. It removes far less of a motion, whose spectrum falls
-/// steeply above its fastest component.
+/// Returns the cutoff [Hz] of a low pass that removes little of a motion. It tests `cutoff` times
+/// 2, 4, 8, …, and returns the highest whose filter removes less than half as much as the filter
+/// with half that cutoff; without any, `cutoff`. Doubling the cutoff removes about as much white
+/// noise as before, and 0.7 times as much of a jump. It removes far less of a motion, whose
+/// spectrum falls steeply above its fastest component.
 double noise_matched_cutoff(const Eigen::Ref<const Eigen::VectorXd>& samples, double cutoff,
                             double period);
 

@@ -6,27 +6,27 @@
 
 namespace estimator {
 
-/// The acceleration of a joint whose motion is prescribed, estimated from its recorded coordinate.
+/// The acceleration of a joint with prescribed motion, estimated from its recorded coordinate.
 struct PrescribedAcceleration {
-  /// One acceleration per row, which is constant until the next row [rad/s² or m/s²].
+  /// One acceleration per row, constant until the next row [rad/s² or m/s²].
   Eigen::VectorXd values;
-  /// Standard deviation of white errors of the rows that cause the same errors of the motion at the
-  /// frequencies that the readings hardly determine [rad/s² or m/s²].
+  /// Standard deviation of equivalent white errors of `values` [rad/s² or m/s²]. At frequencies
+  /// that the readings hardly determine, they cause the same error of the motion.
   double noise = 0.0;
 };
 
-/// Estimates the acceleration that reproduces the recorded coordinate of a joint, whose motion is
-/// prescribed and whose force is unknown.
+/// Estimates the acceleration that reproduces the recorded coordinate of a joint. The motion of the
+/// joint is prescribed, and its force is unknown.
 ///
-/// The model is a random walk of the acceleration, observed with white noise. Its smoothness is the
-/// one of largest likelihood; the smoothed states are those of the fixed-interval smoother [Dur12].
+/// The model is a random walk of the acceleration, observed with white noise. The density of the
+/// random walk maximizes the likelihood. The states come from a fixed-interval smoother [Dur12].
 /// The motion from the smoothed initial state with the returned accelerations passes through the
 /// smoothed coordinates exactly.
 ///
-/// With readings of the spectral density r and a random walk of the density q, the smoother passes
-/// half of the motion at the cutoff frequency ω_c = (q/r)^⅙. Below it, the acceleration has an
-/// error of the density r ω⁴, which the readings still determine in a joint estimation. A white
-/// error of the density r ω_c⁴ equals it at ω_c. Above ω_c it is an upper bound.
+/// Let r be the spectral density of the reading noise, and q that of the random walk. The smoother
+/// passes half of the motion at the cutoff frequency ω_c = (q/r)^⅙. Below ω_c, the acceleration has
+/// an error of the density r ω⁴, which a joint estimation still determines from the readings. White
+/// errors of the density r ω_c⁴ equal this error at ω_c, and are an upper bound above ω_c.
 /// @param segment  its angles may be missing (NaN); its times may be irregular
 /// @param sensor   column of the coordinate in Segment::angles [rad or m]
 /// @return zeros if there are fewer than five readings, or all are equal

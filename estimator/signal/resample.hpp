@@ -23,7 +23,7 @@ struct ControlMoments {
 ///
 /// @param control   of one motor, at least one sample
 /// @param begin     < end, in sampling periods
-/// @param positions of the elements, ascending, if other than 0, 1, 2, … [sampling periods]
+/// @param positions times of the elements, ascending [sampling periods]; default 0, 1, 2, …
 ControlMoments average_held_control(const Eigen::Ref<const Eigen::VectorXd>& control, double begin,
                                     double end, const std::vector<double>& positions = {});
 

@@ -18,7 +18,7 @@ using NeighbourCommands = std::vector<double>;
 /// Largest change of any motor's command across a gap, relative to the largest value of that
 /// command.
 struct CommandChange {
-  double whole = 0.0;    ///< from row to row
+  double whole = 0.0;    ///< change from the row before the gap to the row after it
   bool is_step = false;  ///< command step at an unknown time in the gap
 };
 void update_command_change(const NeighbourCommands& before, const NeighbourCommands& after,
@@ -27,16 +27,16 @@ void update_command_change(const NeighbourCommands& before, const NeighbourComma
 /// Returns whether the state can be continued across missing rows. The command in the gap is
 /// unknown. It must have changed little, or, in a short gap, without a step.
 ///
-/// @param duration from the row before to the row after [s]
+/// @param duration time from the row before the gap to the row after it [s]
 /// @param missing  number of rows
-/// @param read     rows of the segment so far without the missing ones. It limits `missing`:
-/// otherwise a small file could request any amount of memory
+/// @param read     number of rows that the segment has so far, the limit of `missing`: otherwise a
+/// small file could request any amount of memory
 bool can_continue_across_gap(double duration, double missing, const CommandChange& change,
                              double read);
 
 /// Returns the change of the commands from the last row of one segment to the first row of the next
 /// segment.
-/// @param largest  absolute command of each motor
+/// @param largest  largest absolute command of each motor
 CommandChange command_change_between(const Segment& before, const Segment& after, int missing,
                                      const Eigen::RowVectorXd& largest);
 
@@ -53,13 +53,13 @@ struct SampleGap {
 /// [Fri84]. Elsewhere it uses the cubic through two rows on either side of the gap, or the
 /// polynomial through four rows on either side if the two differ slightly. A constant command would
 /// delay the interpolated command, and a fit would attribute the delay to friction.
-/// @param holes  in order, with rows before and after each
+/// @param holes  gaps in order of time; rows exist before and after each gap
 void interpolate_commands(const std::vector<SampleGap>& holes, Segment& segment);
 
-/// Joins consecutive segments to one segment. The segments must have no encoder shifts, and have
-/// one common, uniform clock. The missing rows before each segment get NaN readings and
-/// interpolated commands.
-/// @param missing  number of rows, one per segment, the first 0
+/// Joins consecutive segments to one segment. The segments must have no encoder shifts, and must
+/// share one uniform clock. The missing rows before each segment get NaN readings and interpolated
+/// commands.
+/// @param missing  number of missing rows before each segment; 0 for the first segment
 Segment concatenate_segments(std::span<const Segment> segments, const std::vector<int>& missing);
 
 }  // namespace estimator

@@ -4,8 +4,7 @@
 
 namespace estimator {
 
-/// Functions for time steps h that are an integer multiple of the sampling period T, or T divided
-/// by an integer.
+/// Functions for time steps h that are a multiple or an integer fraction of the sampling period T.
 
 /// Relative amount by which a time step may exceed its requested limit. The clocks of conversion
 /// units have errors, so ten periods are seldom exactly the nominal 10 ms.
@@ -42,11 +41,10 @@ int tick_count_of_step(double longest, double tick);
 /// Returns the number of ticks that cover a duration, at least 1.
 int tick_count_of_duration(double duration, double tick);
 
-/// Returns the tick at which a time step of at most `ticks` ticks ends. A time step ends at the
-/// latest at the next sample, since controls jump there and a step across the jump would replace it
-/// by a ramp.
+/// Returns the tick at which a time step of at most `ticks` ticks ends. It ends no later than the
+/// next sample: controls jump at samples, and a step across a jump would replace it by a ramp.
 ///
-/// @param in_period  ticks from sample to sample
+/// @param in_period  number of ticks in a sampling period
 int step_end_tick(int begin, int ticks, int in_period);
 
 /// Returns the longest multiple or integer fraction of a sampling period that is at most this

@@ -25,7 +25,7 @@ enum class Operation : unsigned char {
   kSign,                 ///< −1 for a < 0, else 1
   kRound,                ///< nearest integer; its derivative is taken as zero
   kSelect,               ///< b if a > 0, else c
-  kMultiplyAdd,          ///< a b + c; created by SimdProgram only, like the next two
+  kMultiplyAdd,          ///< a b + c; only SimdProgram creates this and the next two
   kMultiplySubtract,     ///< a b − c
   kNegativeMultiplyAdd,  ///< c − a b
 };

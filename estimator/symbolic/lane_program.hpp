@@ -9,9 +9,9 @@ namespace estimator {
 /// Expressions of one graph, compiled to instructions on rows of numbers. A row contains the values
 /// of one quantity in several SIMD lanes, which are independent evaluations.
 ///
-/// Sections of the program run in order and use results of earlier sections. A section may be
-/// repeated if all earlier ones have run since their inputs changed. Section 0 is for values common
-/// to all lanes.
+/// Sections of the program run in order and use results of earlier sections. A section may run
+/// again if all earlier sections have run since their inputs changed. Section 0 computes values
+/// common to all lanes.
 class SimdProgram {
  public:
   /// An input variable of the expressions, and the first section that may use it.

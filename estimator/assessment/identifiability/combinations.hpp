@@ -9,10 +9,10 @@
 
 namespace estimator {
 
-/// Returns ratios, products, sums and differences of two parameters whose relative standard
-/// deviation is at most a fifth of the relative standard deviation of either parameter. The data
-/// identify such parameters only in combination. Among n parameters that compensate one another,
-/// returns the n − 1 most precise, independent combinations.
+/// Returns ratios, products, sums and differences of two parameters that are at least five times as
+/// precise, in relative terms, as either parameter. The data identify such parameters only in
+/// combination. For n parameters that compensate one another, returns the n − 1 most precise
+/// independent combinations.
 /// @param parameters  in the order of `uncertainty`
 std::vector<ParameterCombination> find_precise_combinations(
     const std::vector<ParameterEstimate>& parameters, const ParameterUncertainty& uncertainty);

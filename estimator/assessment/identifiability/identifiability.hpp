@@ -15,7 +15,7 @@ struct ParameterUncertainty {
   Eigen::VectorXd standard_deviation;  ///< 0 at a bound, infinite if not identifiable
   /// Half-width of the 95 % confidence interval. At a bound: width of the one-sided interval.
   Eigen::VectorXd half_interval;
-  Eigen::MatrixXd covariance;  ///< its diagonal is `standard_deviation` squared
+  Eigen::MatrixXd covariance;  ///< its diagonal is the square of `standard_deviation`
   Eigen::MatrixXd correlation;
   Eigen::VectorXi at_bound;  ///< −1 at the lower bound, +1 at the upper bound, otherwise 0
   std::vector<NullDirection> null_directions;
@@ -30,9 +30,9 @@ struct ParameterUncertainty {
   bool disagree = false;
 };
 
-/// Returns the variance of a linear combination of parameters: due to noise, or due to the scatter
-/// between parts of the recordings if they disagree and their scatter is larger. The variance
-/// includes the tolerances of fixed values.
+/// Returns the variance of a linear combination of parameters, which includes the tolerances of
+/// fixed values. It is the variance due to noise, or due to the scatter between parts of the
+/// recordings if the parts disagree and this is larger.
 double compute_combination_variance(const ParameterUncertainty& uncertainty,
                                     const Eigen::VectorXd& direction);
 
@@ -42,7 +42,7 @@ bool is_identifiable(const ParameterUncertainty& uncertainty, const Eigen::Vecto
 
 /// Computes the uncertainty of all free parameters from the covariance of the estimated parameters.
 /// @param requested indices into mechanism.parameters of the parameters that the rig file frees
-/// @param estimated the estimated ones among these; all others had no effect and were fixed
+/// @param estimated the estimated parameters among these; all others had no effect and were fixed
 /// @param variances variance of the weighted residuals of each noise group
 /// @param half_interval half-widths of the estimated parameters' intervals
 /// (`compute_confidence_half_widths`); if
@@ -64,7 +64,7 @@ void include_tolerances(const std::vector<int>& requested, const std::vector<int
                         const Eigen::MatrixXd& changes, ParameterUncertainty& uncertainty);
 
 /// Returns the variance of the weighted residuals of each noise group, such as the readings of one
-/// sensor: cost/(residuals − effective parameters), or 0 without redundancy. The last group
+/// sensor: cost/(residuals − effective parameters), or 0 without degrees of freedom. The last group
 /// contains the priors and has the known variance angle_noise². Empty if the information is not
 /// valid.
 Eigen::VectorXd compute_noise_group_variances(const ParameterInformation& information,
@@ -83,10 +83,10 @@ void inflate_variances_for_autocorrelation(const Mechanism& mechanism,
                                            const std::vector<std::vector<Eigen::VectorXd>>& errors,
                                            Eigen::VectorXd& variances, std::vector<Message>& notes);
 
-/// Returns one note, with advice, for each known reason why the sensors cannot identify parameters,
-/// or identify them only weakly: an accelerometer's position along its body's only axis of
-/// rotation; a gyroscope's scale without an encoder; bias against tilt, gravity and mounting
-/// without large rotations; heading (rotation about the direction of gravity); absolute delays.
+/// Returns one note, with advice, for each known case of parameters that the sensors identify
+/// weakly or not at all: an accelerometer's position along the only rotation axis of its body; a
+/// gyroscope's scale without an encoder; bias, tilt, gravity and mounting without large rotations;
+/// heading (rotation about the direction of gravity); absolute delays.
 /// @param requested  indices of the free parameters
 /// @param estimated  indices of the free parameters that affect any reading
 /// @param information       information matrix of the estimated parameters from the data without

@@ -27,12 +27,12 @@ struct BodyAtFeasibilityBoundary {
 };
 
 /// Fixes the inertias of bodies at the limit of physical consistency (feasibility boundary) in the
-/// information matrix. Applies to bodies with `has_inertia_parameterization` that are planar within
-/// tolerance (`is_at_feasibility_boundary`), or for which a full Gauss–Newton step would make a
-/// second moment negative. The uncertainty of all other parameters then assumes these inertias, as
-/// for a parameter at a bound.
+/// information matrix. Applies to bodies with `has_inertia_parameterization` that are nearly planar
+/// (`is_at_feasibility_boundary`), or whose second moment a full Gauss–Newton step would make
+/// negative. As for a parameter at a bound, the uncertainty of all other parameters then assumes
+/// these inertias.
 /// @param estimated    parameters of `information`, in its order
-/// @param information  evaluated at the estimates; its inverse is changed
+/// @param information  information at the estimates; its inverse is updated
 /// @param variances    variance of the weighted residuals of each noise group
 std::vector<BodyAtFeasibilityBoundary> fix_inertias_at_feasibility_boundary(
     const Mechanism& mechanism, const std::vector<int>& estimated, const Eigen::VectorXd& variances,

@@ -5,13 +5,13 @@
 
 namespace estimator {
 
-/// The distribution of a parameter's estimates over the draws of a bootstrap, with its 95 %
+/// The distribution of a parameter's estimates over the draws of a bootstrap, and its 95 %
 /// intervals.
 struct BootstrapDistribution {
   int draws = 0;  ///< number of draws that identify the parameter
   double mean = std::numeric_limits<double>::quiet_NaN();
   double standard_deviation = std::numeric_limits<double>::quiet_NaN();
-  /// Percentile interval: the quantiles of 2.5 % and 97.5 %.
+  /// Percentile interval: the 2.5 % and 97.5 % quantiles.
   double lower = std::numeric_limits<double>::quiet_NaN();
   double upper = std::numeric_limits<double>::quiet_NaN();
   /// BCa interval: bias-corrected and accelerated [Efr93, ch. 14].
@@ -28,8 +28,9 @@ struct BootstrapDistribution {
 BootstrapDistribution summarize_draws(std::vector<double> draws, double estimate,
                                       double acceleration);
 
-/// Returns the acceleration a of the BCa interval: the rate at which the standard deviation of an
-/// estimate changes with its true value, from estimates that leave out one part of the recordings:
+/// Returns the acceleration a of the BCa interval, the rate at which the standard deviation of an
+/// estimate changes with its true value. It is computed from estimates without one part of the
+/// recordings:
 ///
 ///   a = Σ d³ / (6 (Σ d²)^{3/2}),  d = mean − estimate without the part.
 ///

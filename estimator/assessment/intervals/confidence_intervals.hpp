@@ -12,9 +12,9 @@ namespace estimator {
 
 /// Returns half-widths of the 95 % confidence intervals of all parameters, assuming that parameter
 /// errors are linear in reading errors. For normally distributed reading errors, a half-width is
-/// 1.96 standard deviations. The effect of quantization errors is not normally distributed. Then
-/// the half-width is the 95 % quantile of the absolute error over random phases of the quantization
-/// grid, one per sensor and segment.
+/// 1.96 standard deviations. The effect of quantization errors is not normally distributed: the
+/// half-width is then the 95 % quantile of the absolute error. The quantization grid has a random
+/// phase for each sensor and segment.
 /// @param information valid; `group_schur` of quantized sensors is their `scatter`
 /// @param variances   variance of each noise group's weighted residuals; 1 for quantized sensors
 /// @param counting    errors of the quantized sensors; if empty, all errors are normal
@@ -26,14 +26,14 @@ Eigen::VectorXd compute_confidence_half_widths(const ParameterInformation& infor
 /// The predicted result of releasing one parameter from its bound.
 struct ReleasedParameter {
   Eigen::Index position = 0;
-  std::vector<Eigen::Index> free;     ///< the other parameters that are at no bound
+  std::vector<Eigen::Index> free;     ///< all other parameters that are not at a bound
   double unconstrained_change = 0.0;  ///< change of the released parameter, positive inward
   /// Standard deviation of `unconstrained_change`; not positive if the parameter is not
   /// identifiable.
   double deviation = 0.0;
   /// Derivatives of the parameters in `free` with respect to the released parameter.
   Eigen::VectorXd slopes;
-  Eigen::VectorXd deviations;  ///< standard deviations of those in `free` with it fixed
+  Eigen::VectorXd deviations;  ///< standard deviations of `free` with the parameter fixed
 
   /// Returns how far inside its bound the parameter may be (95 %, one-sided).
   double reach() const { return unconstrained_change + 1.645 * deviation; }
@@ -54,8 +54,8 @@ ReleasedParameter release_from_bound(const ParameterInformation& information,
 /// @param estimated    parameters of `information`, in its order
 /// @param information  evaluated at the estimates, with the parameters at bounds fixed
 /// @param variances    variance of the weighted residuals of each noise group
-/// @param profiled     positions of the parameters with a profile, which the intervals of the other
-///                     parameters include
+/// @param profiled     positions of the parameters with a profile, which the other parameters'
+///                     intervals include
 std::vector<Message> describe_parameters_at_bounds(const Mechanism& mechanism,
                                                    const std::vector<int>& estimated,
                                                    const ParameterInformation& information,
@@ -63,7 +63,7 @@ std::vector<Message> describe_parameters_at_bounds(const Mechanism& mechanism,
                                                    const std::vector<int>& profiled);
 
 /// Returns the width of the one-sided 95 % confidence interval of each parameter at a bound. 0 for
-/// parameters that are not at a bound or whose optimum lies far beyond the bound; infinite if not
+/// parameters that are not at a bound, or whose optimum lies far beyond it; infinite if not
 /// identifiable.
 /// @param information  valid, as for describe_parameters_at_bounds
 Eigen::VectorXd compute_interval_widths_at_bounds(const ParameterInformation& information,

@@ -12,8 +12,8 @@
 
 namespace estimator {
 
-/// Distance between a prior and the estimate without this prior above which a conflict is reported
-/// [combined standard deviations].
+/// Smallest reported distance between a prior and the estimate without this prior [combined
+/// standard deviations].
 inline constexpr double kConflictDeviations = 3.0;
 
 /// The estimates from the data without priors, linearised about the estimates with priors.
@@ -24,7 +24,7 @@ struct PriorFreeEstimates {
 
 /// Returns the estimates from the data without priors. Empty if the rig file has no priors.
 /// @param mechanism    at the estimates; its free parameters are those of `information`
-/// @param information  at the estimates; its last noise group is the priors'
+/// @param information  information at the estimates; its last noise group contains the priors
 /// @param variances    of the weighted residuals of each noise group
 PriorFreeEstimates estimate_without_priors(const Mechanism& mechanism,
                                            const ParameterInformation& information,
@@ -32,7 +32,7 @@ PriorFreeEstimates estimate_without_priors(const Mechanism& mechanism,
 
 /// Returns the priors that differ by kConflictDeviations or more from the estimate from the data
 /// and all other priors [Hau78]. For the CAD prior of a body, the result contains the parameter
-/// with the largest deviation, and its estimate with the prior in place of the estimate without.
+/// with the largest deviation, and its estimate with the prior (not without it).
 std::vector<PriorConflict> find_prior_conflicts(const Mechanism& mechanism,
                                                 const ParameterInformation& information,
                                                 const Eigen::VectorXd& variances);
@@ -62,7 +62,7 @@ class EstimateTable {
   explicit EstimateTable(const Mechanism& mechanism);
 
   /// Creates the table of a calibration that estimates only the free parameters of `varied`.
-  /// @param mechanism  rig description, of the same parameters
+  /// @param mechanism  rig description with the same parameters
   EstimateTable(const Mechanism& mechanism, const Mechanism& varied);
 
   /// Fixes the free parameters without effect on the residuals. Adds one note for each.

@@ -14,8 +14,8 @@ namespace estimator {
 
 /// The profile likelihood of one parameter: fits in which this parameter is fixed at several values
 /// and all other parameters are estimated. Friction exp(−ζ ω²) is so nonlinear in its decay rate ζ
-/// that linearized intervals are too narrow, and fits may have several minima. If a parameter is at
-/// a bound, all other estimates assume that its value is exactly the bound.
+/// that linearized intervals are too narrow, and the cost may have several minima. If a parameter
+/// is at a bound, all other estimates assume that its value is exactly the bound.
 struct ParameterProfile {
   struct HeldFit {
     double rise = 0.0;  ///< whitened cost minus the cost at the estimate
@@ -23,16 +23,16 @@ struct ParameterProfile {
     /// Diagonal of the inverse Schur complement with the profiled parameter fixed.
     Eigen::VectorXd conditional;
   };
-  int position = 0;           ///< of the parameter among the free parameters
-  std::vector<HeldFit> fits;  ///< by ascending values; the estimate is among them
+  int position = 0;           ///< position of the parameter among the free parameters
+  std::vector<HeldFit> fits;  ///< in the order of ascending values, including the estimate
 };
 
 /// Computes the profiles of these parameters:
 ///
-/// - decay rates that are at a bound, not identifiable, or have a relative uncertainty above a
-///   quarter. The fixed values span the decay speeds from a hundredth of the joint's largest speed
-///   to three times this speed.
-/// - other parameters at a bound on which other estimates depend, fixed at values inside the bound.
+/// - decay rates that are at a bound, are not identifiable, or have a relative uncertainty above 25
+///   %. The fixed values span the decay speeds from a hundredth of the joint's largest speed to
+///   three times this speed.
+/// - other parameters at a bound that affect other estimates, fixed at values inside the bound.
 ///
 /// @param problem      at its optimum, with `segments` and `grid`
 /// @param information  at the same optimum, valid
@@ -50,8 +50,8 @@ std::vector<ParameterProfile> profile_parameters(
 std::optional<Mechanism> find_better_optimum(const std::vector<ParameterProfile>& profiles);
 
 /// Widens the intervals of all parameters so that they include the profile fits. A profile fit
-/// contributes its estimate with the interval that remains until the cost has risen as much as a
-/// quadratic cost would at the end of the linearized interval.
+/// contributes its estimate and an interval around it. The interval ends where the cost has risen
+/// as much as a quadratic cost rises at the end of the linearized interval.
 /// @param information  at the estimate, valid
 /// @param half         half-widths of the linearized intervals, widened here
 /// @return             one note per widened interval

@@ -27,9 +27,9 @@ struct RecordingPartEstimates {
 std::optional<RecordingPartEstimates> compare_recording_parts(const ShootingFit& fit, bool refined,
                                                               const CalibrationMonitor& monitor);
 
-/// Inflates standard deviations and intervals if the parts of the recordings disagree. Uses the
-/// larger of the deviation from noise and the deviation from the scatter between parts. Half-widths
-/// use Student's factor for the number of parts that identify the parameter. Both deviations are
+/// Inflates standard deviations and intervals if the parts of the recordings disagree. The larger
+/// standard deviation is used: from noise, or from the scatter between parts. Half-widths use
+/// Student's factor for the number of parts that identify the parameter. Both deviations are
 /// stored.
 /// @param requested  parameters of `uncertainty`
 void inflate_uncertainty_for_scatter(const RecordingPartEstimates& pieces,

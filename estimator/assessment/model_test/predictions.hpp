@@ -10,14 +10,14 @@
 namespace estimator {
 
 /// Predicts the torque of every joint along the low-pass filtered motion by inverse dynamics, and
-/// compares it with the recorded torque. The torque of a joint without motor is zero; its error is
-/// compared with the inertial torque. All are averaged with test functions of 0.12 s
+/// compares it with the recorded torque. A joint without motor has zero torque; its error is
+/// compared with the inertial torque. Torques are averaged with test functions of 0.12 s
 /// (ModulatedMotion). The expected error results from the noise of controls and readings. Times
 /// near rest are left out, because dry friction is undetermined there.
 ///
-/// Unlike an open-loop simulation, these errors do not grow with the motion, so they also assess
-/// joints whose controller depends on the measured angles [Gau13].
-/// @param at     mechanism with the parameter values
+/// Unlike errors of an open-loop simulation, these errors do not accumulate over time. So they also
+/// assess joints whose controller depends on the measured angles [Gau13].
+/// @param at     mechanism with the parameter values to assess
 /// @param input  its filtered states were computed with the encoder offsets of `at`
 /// @return empty for closed loops or joints without encoder
 std::vector<TorquePrediction> predict_torques(const Mechanism& at, const ShootingInput& input,
@@ -31,8 +31,8 @@ std::vector<TorquePrediction> predict_torques(const Mechanism& start, const Shoo
 /// Predicts the readings from the jointly estimated states over each of `kPredictionHorizons`. The
 /// expected error is that of a model linearized about the estimated motion, with the noise of
 /// readings and recorded controls, and without unmodelled accelerations.
-/// @return ordered by encoder, then by horizon. Horizons longer than the longest segment are left
-///         out. Empty for closed loops, and if the nodes of segments have different distances.
+/// @return ordered by encoder, then by horizon, without horizons longer than the longest segment.
+///         Empty for closed loops, and if node intervals differ between segments.
 std::vector<MotionPrediction> predict_motions(const ShootingFit& fit);
 
 }  // namespace estimator

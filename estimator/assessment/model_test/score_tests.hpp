@@ -27,12 +27,12 @@ GaussNewtonStep compute_gauss_newton_step(const ParameterInformation& informatio
                                           const Eigen::MatrixXd& spread,
                                           const std::vector<int>& taken);
 
-/// Finds parameters that the rig description fixes at values which contradict the readings. Tests
-/// joint positions, motor gains and friction terms, including terms fixed at zero. A parameter is
-/// reported if its estimate would differ by more than five standard deviations, and if freeing the
-/// parameter would change another estimate by more than one standard deviation. Uses the score
-/// test: a Gauss–Newton step from the estimates with one fixed parameter freed. Even an error that
-/// hardly affects the residuals may change estimates by many standard deviations.
+/// Finds parameters that the rig description fixes at values that contradict the readings. Tests
+/// joint positions, motor gains and friction terms, including terms fixed at zero. Reports a
+/// parameter if its estimate would differ by more than five standard deviations, and would change
+/// another estimate by more than one standard deviation. Uses the score test: a Gauss–Newton step
+/// from the estimates, with one fixed parameter freed. Even an error that hardly affects the
+/// residuals may change estimates by many standard deviations.
 /// @param fitted    the fitted problem at the estimates, on `input` and `grid`
 /// @param counting  sensors with quantization errors only; if any, `fitted` has one shooting node
 ///                  per segment
@@ -60,16 +60,16 @@ FixedValueEffects find_fixed_value_effects(const ShootingProblem& fitted,
                                            const ShootingInput& input, const ShootingGrid& grid,
                                            const Eigen::VectorXd& variances);
 
-/// Returns a note about the most significant contradiction, and about the contradictions that
-/// explain the data equally well.
+/// Returns a note about the most significant contradiction, and about others that explain the data
+/// equally well.
 /// @param found  at least one contradiction
 Message make_contradiction_note(const std::vector<ContradictedParameter>& found);
 
-/// Finds instruments with a significant cross-axis sensitivity that the description lacks. An
-/// instrument is reported if its cross-axis sensitivity changes an estimate by more than the
-/// standard deviation, or causes much of the instrument's residuals (then `moved` is empty). Uses
-/// the score test: the predicted cost reduction if the cross-axis parameters of the instrument are
-/// freed, linearised at the estimates, is compared with the χ² distribution.
+/// Finds instruments with a significant cross-axis sensitivity that the description lacks. Reports
+/// an instrument if its cross-axis sensitivity changes an estimate by more than its standard
+/// deviation, or causes much of the instrument's residuals (then `moved` is empty). Uses the score
+/// test: the cost reduction by freeing the cross-axis parameters, predicted by linearisation at the
+/// estimates, is compared with the χ² distribution.
 /// @param fitted  the fitted problem at the estimates, on `input` and `grid`
 std::vector<CrossAxisSensitivity> find_missing_cross_axes(const ShootingProblem& fitted,
                                                           const ShootingInput& input,

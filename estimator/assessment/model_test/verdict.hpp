@@ -26,12 +26,12 @@ struct SensorFitQuality {
 ///
 /// The unexplained share is the simulation error divided by the standard deviation of the motion.
 /// If the motion cannot be predicted from its initial state (for example near an upright balance),
-/// the share is computed from accelerations over a short interval instead. It is 0 for a sensor
+/// the share is instead computed from accelerations over short intervals. It is 0 for a sensor
 /// whose error is at noise level.
 std::vector<SensorFitQuality> assess_sensor_fits(const Calibration& calibration);
 
 /// Returns whether the model leaves more than one third of an encoder's motion unexplained. The
-/// cause is mostly a wrong unit, sign, zero or geometry, not a wrong parameter value. Correctly
+/// cause is usually a wrong unit, sign, zero or geometry, not a wrong parameter value. Correctly
 /// described rigs stay below a few hundredths.
 bool is_motion_unexplained(const SensorFitQuality& fit);
 

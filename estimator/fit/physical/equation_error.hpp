@@ -12,13 +12,13 @@
 
 namespace estimator {
 
-/// Torque integrals of one joint ∫ φ τ dt, compared with their prediction by inverse dynamics. Root
-/// mean squares over the test functions [N·m]; [N] for a sliding joint.
+/// Torque integrals ∫ φ τ dt of one joint, compared with their prediction by inverse dynamics. All
+/// but `count` are root mean squares over the test functions [N·m]; [N] for a sliding joint.
 struct TorqueComparison {
-  int count = 0;          ///< of the test functions
-  double error = 0.0;     ///< of the differences
-  double expected = 0.0;  ///< of their standard deviations due to noise
-  double torque = 0.0;    ///< of the torques
+  int count = 0;          ///< number of test functions
+  double error = 0.0;     ///< difference between integral and prediction
+  double expected = 0.0;  ///< standard deviation of the difference due to noise
+  double torque = 0.0;    ///< integral of the torque
 };
 
 /// The least-squares problem of the equation error of a tree whose joints are all observed. With
@@ -32,14 +32,13 @@ struct TorqueComparison {
 /// of a joint results from white torque noise, from the readings' noise and, near rest, from
 /// unknown dry friction.
 ///
-/// r is affine in the standard coordinates π (StandardCoordinates) except in encoder offsets and a
-/// few friction and motor parameters. If only coordinates in which r is affine are estimated, all
-/// integrals are compressed to as many rows as there are coordinates. An iteration then costs no
-/// evaluation of the recordings.
+/// r is affine in the standard coordinates π (StandardCoordinates), except in encoder offsets and a
+/// few friction and motor parameters. If r is affine in all estimated coordinates, the integrals
+/// are compressed to one row per coordinate. An iteration then does not evaluate the recordings.
 class EquationErrorProblem final : public LeastSquaresProblem {
  public:
-  /// @param mechanism  tree with set-valued friction; its free parameters affect the motion, or are
-  ///                   encoder offsets
+  /// @param mechanism  tree with set-valued friction; each free parameter affects the motion or is
+  ///                   an encoder offset
   /// @param motion     must outlive this object
   EquationErrorProblem(const Mechanism& mechanism, const ModulatedMotion& motion);
 
@@ -80,13 +79,13 @@ class EquationErrorProblem final : public LeastSquaresProblem {
   /// @param density  spectral density of the torque's noise [N²m²/Hz]
   TorqueComparison compare_torques(int joint, const Eigen::VectorXd& torque, double density) const;
 
-  /// Sets the covariances to the scatter of the integrals at the current point. Integrals with a
-  /// larger imbalance, such as at impacts, get a smaller weight (Cauchy's).
+  /// Sets the covariances to the scatter of the integrals at the current point. Cauchy weights
+  /// reduce the effect of integrals with a large imbalance, such as at impacts.
   void update_weights();
 
  private:
   /// Integrals e and their derivatives with respect to the standard coordinates, at given values of
-  /// these coordinates. There is a row for each test function and joint.
+  /// these coordinates. Each test function and joint has a row.
   struct Linearization {
     Eigen::VectorXd coordinates;
     Eigen::VectorXd integrals;  ///< [N·m]
@@ -99,8 +98,8 @@ class EquationErrorProblem final : public LeastSquaresProblem {
   };
   /// An encoder offset, and the change of the joint coordinates that it causes.
   struct FreeOffset {
-    int coordinate;  ///< its position among the standard coordinates
-    double in_use;   ///< in the angles of the motion
+    int coordinate;  ///< position of the offset among the standard coordinates
+    double in_use;   ///< value of the offset in the angles of the motion
     Eigen::VectorXd joints;
   };
   /// The integrals of a joint that enter the cost, and the band factor L of their covariance:
@@ -125,11 +124,11 @@ class EquationErrorProblem final : public LeastSquaresProblem {
 
   FreeParameters free_;
   StandardCoordinates coordinates_;
-  Mechanism lifted_;  ///< in which the parameters of the coordinates are free
+  Mechanism lifted_;  ///< mechanism with the parameters of the coordinates free
   std::vector<FreeOffset> offsets_;
   ProgramVariants programs_;
   const ModulatedMotion& motion_;
-  Linearization start_;  ///< at the start; affine problems need no other
+  Linearization start_;  ///< at the initial values; affine problems need no other
   bool is_affine_ = false;
   Eigen::VectorXd dry_bound_;  ///< mean dry-friction bound of each joint at the last evaluation
   std::vector<JointIntegrals> joints_;

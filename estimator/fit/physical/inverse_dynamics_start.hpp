@@ -16,28 +16,28 @@ namespace estimator {
 
 /// A linear regression of inverse dynamics: the minimum of the equation error.
 struct InverseDynamicsRegression {
-  /// With set-valued friction, and with all sensor parameters but encoder offsets fixed.
+  /// Mechanism with set-valued friction. Of the sensor parameters, only encoder offsets are free.
   Mechanism start;
   std::unique_ptr<ModulatedMotion> motion;
   std::unique_ptr<EquationErrorProblem> problem;  ///< at its minimum
   LmSummary summary;                              ///< of the last solve
-  /// Bodies whose given inertias are weak priors: without them, the equation error tends to the
-  /// boundary of physically consistent inertias.
+  /// Bodies whose given inertias are weak priors. Without these priors, the minimum of the equation
+  /// error is often at the boundary of physically consistent inertias.
   std::vector<int> held;
 };
 
 /// Minimizes the equation error (EquationErrorProblem).
 ///
-/// Empty if a joint is not observed by encoders, for closed loops, and without enough motion.
-/// @param input  segments, states and noise levels are used
+/// Empty if encoders do not observe every joint, for closed loops, and without enough motion.
+/// @param input  only its segments, states and noise levels are used
 std::optional<InverseDynamicsRegression> regress_inverse_dynamics(
     const Mechanism& mechanism, const ShootingInput& input, const CalibrationOptions& options);
 
-/// Returns the mechanism with initial parameter values from inverse dynamics, which do not depend
-/// on the given values where the motion determines them. They minimize the equation error
-/// (EquationErrorProblem). Parameters that it does not determine stay near their given values:
-/// delays, end stops, other sensors, and weakly identifiable parameters. Inertias stay physically
-/// consistent, and near their given values in the divergence of InertiaPrior.
+/// Returns the mechanism with initial parameter values that minimize the equation error
+/// (EquationErrorProblem). Values that the motion determines do not depend on the given values. All
+/// others stay near their given values: delays, end stops, other sensors, and weakly identifiable
+/// parameters. Inertias stay physically consistent, and near their given values in the metric of
+/// InertiaPrior.
 ///
 /// Empty in the cases of `regress_inverse_dynamics`.
 std::optional<Mechanism> estimate_by_inverse_dynamics(const Mechanism& mechanism,
@@ -48,12 +48,11 @@ std::optional<Mechanism> estimate_by_inverse_dynamics(const Mechanism& mechanism
 void shift_states(const Mechanism& from, const Mechanism& to, ShootingInput& input);
 
 /// Returns a fit whose motion can be simulated from node to node at its initial parameter values.
-/// These are the given values, or those by inverse dynamics if they predict the recordings much
-/// better.
+/// The initial values are the given values, or values from inverse dynamics if these predict the
+/// recordings much better.
 ///
-/// @param[in,out] start  given values, replaced by the initial values of the fit. Its end stops
-/// that
-///                       no recorded motion comes near are removed (remove_distant_stops)
+/// @param[in,out] start  given values, replaced by the initial values of the fit. End stops far
+///                       from all recorded motion are removed (remove_distant_stops)
 /// @throws std::invalid_argument with the error and its remedy
 std::unique_ptr<ShootingFit> begin_shooting_fit(const std::vector<Recording>& recordings,
                                                 const CalibrationOptions& options,

@@ -18,12 +18,12 @@ namespace estimator {
 ///
 ///   ∫ φ M(q) q̈ dt = −∫ (φ̇ M + φ Ṁ) q̇ dt.
 ///
-/// On a grid of instants, accelerations are central differences of the rates, and the sum over the
-/// instants equals its summation by parts. So the noise of the readings enters only through the
-/// second differences of φ, although accelerations appear in the sum.
+/// On a grid of instants, accelerations are central differences of the rates, and summation by
+/// parts is exact. So the noise of the readings enters only through the second differences of φ,
+/// although the sum contains accelerations.
 struct ModulatedMotion {
   Eigen::MatrixXd angle, rate, acceleration;  ///< joints × instants [rad, rad/s, rad/s²]
-  Eigen::MatrixXd direction;                  ///< of motion, joints × instants, −1 to 1
+  Eigen::MatrixXd direction;  ///< direction of motion, joints × instants, −1 to 1
   Eigen::MatrixXd control;                    ///< motors × instants [unit of the control]
   Eigen::VectorXd offsets;                    ///< encoder offsets in the angles [rad]
   std::vector<int> segment;                   ///< segment of each instant, ascending
@@ -35,18 +35,18 @@ struct ModulatedMotion {
   struct FunctionShape {
     double spacing = 0.0;    ///< time between instants [s]
     Eigen::VectorXd values;  ///< φ at the instants of one function [1/s]
-    /// Covariances of the integrals of two functions, by the difference of their positions: of
-    /// white torque of the density 1 N²m²/Hz, and of M q̈ for readings of q with the variance 1 and
-    /// M = 1.
+    /// Covariances of the integrals of two functions, indexed by the distance of their positions.
+    /// `torque`: for white torque of the density 1 N²m²/Hz. `inertia`: for M q̈ with M = 1 and
+    /// readings of q with variance 1.
     Eigen::Vector4d torque, inertia;
-    /// Variances of the integral of one function for the same noise after the low pass of each
-    /// joint.
+    /// Variances of the integral of one function for the same noise, low-pass filtered as the
+    /// joint. One per joint.
     Eigen::VectorXd filtered_torque, filtered_inertia;
   };
   std::vector<FunctionShape> shapes;  ///< of each segment
   struct TestFunction {
     int segment;
-    int position;       ///< of its first knot in the segment [knots]
+    int position;       ///< position of its first knot in the segment [knots]
     int first_instant;  ///< index of the first instant at which φ ≠ 0
   };
   std::vector<TestFunction> functions;  ///< ascending
@@ -60,9 +60,9 @@ struct ModulatedMotion {
 };
 
 /// Places test functions over the recordings, except near gaps of the readings and near the ends of
-/// segments, where the low-pass filter of the initial states is inaccurate. Selects functions that
-/// are distributed evenly if there are very many.
-/// @param cutoff  of this filter [Hz]
+/// segments, where the low-pass filter of the initial states is inaccurate. If there are very many,
+/// keeps an evenly distributed selection.
+/// @param cutoff  cutoff of this filter [Hz]
 ModulatedMotion modulate_motion(const Mechanism& mechanism, const ShootingInput& input,
                                 double cutoff);
 

@@ -16,17 +16,17 @@ inline constexpr double kProcessDrop = 0.03;
 /// and parameters with the current level.
 class ProcessNoiseUpdate {
  public:
-  /// Whether the process noise is significant. An insignificant level is multiplied by kProcessDrop
-  /// in each round. The level becomes significant if the sum of squared residuals exceeds its
+  /// Returns whether the process noise is significant. Each round multiplies an insignificant level
+  /// by kProcessDrop. The level becomes significant if the sum of squared residuals exceeds its
   /// expectation by three standard deviations. From then on the level is estimated from the
   /// residuals.
   bool is_significant() const { return significant_; }
 
-  /// Computes the factor for the level after a round. Rounds approach the level at which residuals
-  /// agree with their expectation only slowly if the readings determine most accelerations.
+  /// Computes the factor for the level after a round. If the readings determine most accelerations,
+  /// rounds converge only slowly to the level at which residuals agree with their expectation.
   /// Therefore the factor extrapolates the change of the residuals since the last round (secant
-  /// method), to at most a factor of four.
-  /// @param group  defects whitened with the current level
+  /// method), by at most a factor of four.
+  /// @param group  residuals of the process noise, whitened with the current level
   /// @param least  smallest factor, so that the level stays above its minimum
   double compute_factor(const NoiseGroupStatistics& group, double least = 0.0);
 

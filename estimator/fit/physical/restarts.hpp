@@ -11,10 +11,10 @@ namespace estimator {
 /// local minimum. Empty if there is no sign of a local minimum.
 ///
 /// - Parameters that reached a bound are reset to their initial values; others remain as estimated.
-/// - An ineffective Stribeck excess is reset. It is ineffective if zero, independent of speed (ζ =
-/// 0), or decayed at all recorded speeds. Its new values are a tenth of the kinetic torque τ_c,
-/// which decays over different fractions of the largest speed. Both signs are tried if friction may
-/// rise from rest.
+/// - An ineffective Stribeck excess is reset. It is ineffective if it is zero, independent of speed
+///   (ζ = 0), or decayed at all recorded speeds. Its new value is a tenth of the kinetic torque
+///   τ_c, with decay over different fractions of the largest speed. Both signs are tried if
+///   friction may increase from rest with speed.
 /// - If significant process noise remains, any estimated excess is reset.
 ///
 /// @param reached      result of the fit

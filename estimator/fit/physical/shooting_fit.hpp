@@ -30,7 +30,7 @@ inline constexpr double kDivergedErrorRatio = 10.0;
 struct ShootingHistory {
   Termination termination = Termination::kNumericalFailure;  ///< result of the last solve
   int iterations = 0;
-  int iterations_most = 0;             ///< iteration limit; restarts get the same number again
+  int iterations_most = 0;             ///< iteration limit; restarts get another limit of this size
   double cost = 0.0;                   ///< cost after the last solve
   int solve = 0;                       ///< number of the next solve, as in IterationRecord
   SolveKind kind = SolveKind::kFirst;  ///< kind of the next solve
@@ -65,8 +65,8 @@ class ShootingFit {
   /// Returns the least-squares problem of the second stage at the initial parameter values.
   std::unique_ptr<ShootingProblem> make_second_stage_problem(const Mechanism& mechanism) const;
 
-  /// Runs the joint estimation of states, parameters and, unless the caller gives them, noise
-  /// levels.
+  /// Runs the joint estimation of states, parameters, and any noise levels that the caller does not
+  /// give.
   void estimate_jointly(const Mechanism& start);
 
   /// Fits the open-loop simulation after the joint estimation. Returns false if this fit diverged
@@ -99,9 +99,9 @@ class ShootingFit {
                                            : std::numeric_limits<double>::infinity();
   }
 
-  /// Returns the problem whose motion starts at the jointly estimated states every `horizon`
-  /// seconds, rounded to a multiple of the time between nodes in the first segment. Its errors are
-  /// those of predictions over this time.
+  /// Returns the problem whose simulation restarts from the jointly estimated states every
+  /// `horizon` seconds, rounded to a multiple of the node interval of the first segment. Its
+  /// residuals are the errors of predictions over this time.
   std::unique_ptr<ShootingProblem> make_prediction_problem(const Mechanism& mechanism,
                                                            double horizon) const;
 

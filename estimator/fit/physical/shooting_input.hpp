@@ -32,13 +32,13 @@ struct ShootingInput {
   std::vector<double> state_spacing;
   Eigen::VectorXd max_speed;  ///< largest initial speed of every joint [rad/s]
   ShootingNoise noise;        ///< initial levels, with inflated process noise
-  /// Initial process noise of the coordinate that each encoder reads [rad/s²/√Hz].
+  /// Initial process noise of the coordinate read by each encoder [rad/s²/√Hz].
   Eigen::VectorXd sensor_acceleration;
-  /// Process noise of each coordinate that is negligible beside noise of the controls [rad/s²/√Hz];
-  /// zero without this noise.
+  /// Process noise of each coordinate that is negligible compared with noise of the controls
+  /// [rad/s²/√Hz]; zero without noise of the controls.
   Eigen::VectorXd least_acceleration;
   ShootingGrid grid;
-  std::optional<ShootingGrid> last_grid;  ///< for loops: shorter steps for the last stages
+  std::optional<ShootingGrid> last_grid;  ///< shorter steps for the last stages; only for loops
   std::vector<Message> notes;
 };
 

@@ -8,11 +8,11 @@
 
 namespace estimator {
 
-/// Coordinates in which the torques of inverse dynamics are linear where the parameters of a
-/// mechanism are not [Gau90]. Each body whose inertia or joint points are estimated has its
-/// standard inertial parameters: the mass m, the first moments m c, and the moments of inertia
-/// about its parent joint. c is the centre of mass from that joint. The other joint points of the
-/// body are relative to the same joint. Every other estimated parameter is its own coordinate.
+/// Coordinates in which the torques of inverse dynamics are linear, although they are nonlinear in
+/// the parameters of a mechanism [Gau90]. A body with estimated inertia or joint points has its
+/// standard inertial parameters: mass m, first moments m c, and moments of inertia about its parent
+/// joint. The centre of mass c and the other joint points are relative to that joint. Every other
+/// estimated parameter is its own coordinate.
 class StandardCoordinates {
  public:
   explicit StandardCoordinates(const Mechanism& mechanism);

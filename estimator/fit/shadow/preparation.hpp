@@ -43,7 +43,7 @@ double choose_state_error_weight(const Mechanism& mechanism,
                                  double step);
 
 /// Raises stick speeds of dry friction to at least half the typical speed change of the joint in a
-/// time step, and returns the mechanism. Lower stick speeds make friction jump within a step, which
+/// time step, and returns the mechanism. At lower stick speeds friction jumps within a step, which
 /// stops the solver far from the optimum.
 Mechanism raise_stick_speeds(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
                              double step);

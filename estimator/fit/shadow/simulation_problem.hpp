@@ -19,8 +19,8 @@ namespace estimator {
 ///   Σ (θ(x_k(x_1, χ)) − offset − y_k)² + parameter priors.
 ///
 /// Unknowns are the parameters χ and the state x_1 of each segment at node 1. This is the joint
-/// estimation [Mar, eq. 3.15] for an infinite state error weight κ, in which simulation eliminates
-/// all later states. A large finite κ would prevent long steps of the solver.
+/// estimation [Mar, eq. 3.15] for an infinite state error weight κ: simulation eliminates all later
+/// states. A large finite κ would prevent long steps of the solver.
 ///
 /// The unknowns of a segment are minimal: displacements of configuration and velocity in the null
 /// space of the constraint Jacobian at x_1, 2·(degrees of freedom). Sensitivities follow from the
@@ -74,8 +74,8 @@ class SimulationProblem final : public LeastSquaresProblem {
   int encoder_count() const { return static_cast<int>(sensors_.size()); }
 
  private:
-  /// Derivatives of a segment's simulated readings: for each encoder, nodes × (node unknowns, then
-  /// parameters).
+  /// Derivatives of a segment's simulated readings: one matrix per encoder, nodes × (node unknowns,
+  /// then parameters).
   using SegmentSensitivity = std::vector<Eigen::MatrixXd>;
   struct Iterate {
     Mechanism mechanism;

@@ -32,16 +32,17 @@ struct TrajectoryData {
 TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& segment, double step,
                                     double cutoff, const std::string& where);
 
-/// The mean controls of all time steps of a segment, row-major for contiguous controls of a step.
+/// The mean controls of all time steps of a segment. Row-major, so a step's controls are
+/// contiguous.
 struct StepControlTable {
   using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   Matrix mean;         ///< mean controls, nodes × motors
   Matrix delay_slope;  ///< ∂mean/∂delay, nodes × motors [unit/s]; zero if no delay is free
 };
 
-/// Averages the recorded controls over one time step, centred at each node minus the input delay.
-/// The impulse at a node changes the velocity before the node to the velocity after the node, so
-/// the centred mean is second-order accurate.
+/// Averages the recorded controls over one time step, centred at the time of each node minus the
+/// input delay. The impulse at a node changes the velocity before the node to the velocity after
+/// the node, so the centred mean is second-order accurate.
 /// @param controls  samples × motors, each constant for the sampling period after its sample
 StepControlTable make_step_controls(const Mechanism& mechanism, const Eigen::MatrixXd& controls,
                                     double period, double step, int node_count);

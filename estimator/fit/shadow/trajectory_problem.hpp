@@ -93,7 +93,7 @@ class TrajectoryProblem final : public LeastSquaresProblem {
     Eigen::MatrixXd raw_controls;  ///< recorded controls, samples × motors
     double period;                 ///< sampling period of the raw controls [s]
   };
-  /// Values of all unknowns: poses at every node (with velocities for full states), and parameters.
+  /// Values of all unknowns: poses at every node, velocities for full states, and parameters.
   struct Iterate {
     std::vector<Pose> poses;      ///< poses of all bodies of node 0, then of node 1, …
     Eigen::VectorXd velocities;   ///< full states only: 6·bodies per node
@@ -120,7 +120,7 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   double predict_reading(const Iterate& point, int node, const Encoder& sensor) const;
   double observation_residual(const Iterate& point, int node, int sensor) const;
   /// Computes the weighted constraint violations at the first two nodes of a segment. For full
-  /// states, the second violation is the violation of the first node's velocity.
+  /// states, the violation by the first node's velocity replaces the second one.
   void compute_initial_constraint_residual(const Iterate& point, int segment,
                                            Eigen::VectorXd& residual) const;
 
