@@ -13,11 +13,11 @@
 
 namespace estimator {
 
-/// How a bootstrap makes the recordings of a draw.
+/// The method by which a bootstrap generates the recordings of a draw.
 enum class BootstrapMethod {
   kNoise,    ///< parametric: predicted readings with simulated sensor errors
-  kBlocks,   ///< blocks of time, drawn with replacement; includes errors of the model
-  kLeaveOut  ///< all parts but one; draw i leaves out part i
+  kBlocks,   ///< blocks of time, drawn with replacement; includes model errors
+  kLeaveOut  ///< all parts except one; draw i leaves out part i
 };
 
 /// Simulated errors of an encoder [rad or m].
@@ -34,8 +34,8 @@ struct BootstrapInput {
   std::vector<Recording> predicted;     ///< recordings with predicted readings
   std::vector<EncoderErrors> errors;    ///< one per used encoder
   std::vector<Recording> blocks;        ///< blocks of time
-  std::vector<Recording> parts;         ///< parts that are left out, one at a time
-  bool leaves_out_blocks = false;       ///< `parts` are the blocks, not whole recordings
+  std::vector<Recording> parts;         ///< parts to leave out, one per draw
+  bool leaves_out_blocks = false;       ///< `parts` are blocks, not whole recordings
   CalibrationOptions options;
   std::uint64_t seed = 1;
 };
@@ -49,15 +49,15 @@ BootstrapInput make_bootstrap_input(const Mechanism& rig, const std::vector<Reco
                                     const Calibration& calibration,
                                     const CalibrationOptions& options, double disc_error);
 
-/// Returns whether predicted readings describe the recordings: all sensors are encoders, and the
-/// motion has no process noise. Otherwise draws of kNoise would be too similar.
+/// Returns whether kNoise can simulate the recordings: all sensors are encoders, and the motion has
+/// no process noise. Otherwise its draws would scatter too little.
 bool can_simulate_readings(const Mechanism& rig, const Calibration& calibration);
 
 /// Returns the recordings of a draw. They depend only on the input, the method and the index.
 std::vector<Recording> make_bootstrap_recordings(const BootstrapInput& input,
                                                  BootstrapMethod method, int index);
 
-/// The estimates from one draw, by parameter; NaN if the draw does not identify the parameter.
+/// The estimates from one draw, one per parameter; NaN if the draw does not identify the parameter.
 struct BootstrapDraw {
   std::vector<double> values;
   std::vector<double> half_intervals;  ///< half-widths of the reported 95 % intervals
@@ -69,11 +69,11 @@ BootstrapDraw compute_bootstrap_draw(const BootstrapInput& input, BootstrapMetho
                                      const CalibrationMonitor& monitor);
 
 /// Calibrates all blocks jointly, each with its own initial state. Draws of blocks scatter about
-/// these estimates, which contain less information than those from whole segments.
+/// these estimates. They contain less information than estimates from whole segments.
 /// @throws as compute_bootstrap_draw
 BootstrapDraw calibrate_all_blocks(const BootstrapInput& input, const CalibrationMonitor& monitor);
 
-/// The estimates from all draws, by method; those without result are left out.
+/// The estimates from all draws with a result, by method.
 struct BootstrapDraws {
   std::vector<BootstrapDraw> noise, blocks, left_out;
   BootstrapDraw all_blocks;  ///< from calibrate_all_blocks; empty without blocks
@@ -82,33 +82,33 @@ struct BootstrapDraws {
 
 /// The bootstrap of one parameter.
 struct BootstrapParameter {
-  ParameterEstimate reported;           ///< estimate with the interval to check
-  BootstrapDistribution noise, blocks;  ///< by draws of kNoise and kBlocks
+  ParameterEstimate reported;           ///< reported estimate, whose interval is checked
+  BootstrapDistribution noise, blocks;  ///< distributions over the draws of kNoise and of kBlocks
   double jackknife_deviation = std::numeric_limits<double>::quiet_NaN();  ///< by kLeaveOut
   /// Estimate from all blocks, and the half-width of its 95 % interval from sensor noise. NaN
   /// without blocks.
   double blocks_value = std::numeric_limits<double>::quiet_NaN();
   double blocks_half_interval = std::numeric_limits<double>::quiet_NaN();
-  /// Share of the draws of kNoise whose reported 95 % intervals contain the estimate, which is the
-  /// true value of these draws. NaN without draws.
+  /// Share of the draws of kNoise whose reported 95 % interval contains the estimate, the true
+  /// value of these draws. NaN without draws.
   double coverage = std::numeric_limits<double>::quiet_NaN();
-  /// Scatter of the draws of blocks, relative to the scatter that sensor noise explains: the
-  /// half-width of their interval relative to blocks_half_interval, or the same of values relative
-  /// to the interval of each draw, whichever is smaller. NaN without draws, or if these intervals
+  /// Scatter of the draws of blocks, relative to the scatter that sensor noise explains. It is the
+  /// smaller of two ratios: half-width of their interval to blocks_half_interval, and the same with
+  /// each draw's value in units of its own interval. NaN without draws, or if these intervals
   /// differ too much.
   double block_ratio = std::numeric_limits<double>::quiet_NaN();
   bool missed_by_noise = false;     ///< coverage is significantly below 90 %
   bool exceeded_by_blocks = false;  ///< block_ratio is significantly above 1
 };
 
-/// Whether the reported intervals hold.
+/// Whether the bootstrap confirms the reported intervals.
 enum class IntervalVerdict {
   kHold,
-  kTooNarrow,  ///< of a parameter that is missed by noise or exceeded by blocks
+  kTooNarrow,  ///< a parameter is `missed_by_noise` or `exceeded_by_blocks`
   kUndecided,  ///< fewer than kDecisiveDrawsMin draws of kNoise and of kBlocks
 };
 
-/// Number of draws below which even a coverage of 65 % is not significant.
+/// Number of draws below which even a coverage of 65 % is not significantly too low.
 inline constexpr int kDecisiveDrawsMin = 20;
 
 /// The result of a bootstrap.

@@ -15,7 +15,7 @@ EstimateKind select_estimate_kind(const Mechanism& mechanism, const CalibrationO
 
 /// Estimates the free parameters of `mechanism` together with the states in all recordings.
 /// @throws std::invalid_argument naming the recording or parameter and the remedy, for unusable
-///         input: no free parameter, too few samples, a parameter without effect, …
+///         input such as no free parameter, too few samples, or a parameter without effect
 Calibration calibrate(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                       const CalibrationOptions& options = {},
                       const CalibrationMonitor& monitor = {});

@@ -13,7 +13,7 @@
 
 namespace estimator {
 
-/// The errors of given parameter values on recordings. Only the states are estimated.
+/// The reading errors of given parameter values on recordings. Only the states are estimated.
 struct ParameterEvaluation {
   double cost = 0.0;              ///< sum of squared residuals of the estimated states
   double observation_rmse = 0.0;  ///< root-mean-square reading error of the estimated states [rad]
@@ -21,7 +21,7 @@ struct ParameterEvaluation {
   int iterations = 0;
   /// Open-loop simulation errors, with initial states fitted to these recordings.
   std::vector<SimulationError> simulation;
-  /// As in Calibration [s].
+  /// See Calibration::simulation_horizon [s].
   double simulation_horizon = std::numeric_limits<double>::infinity();
   Termination simulation_termination = Termination::kNumericalFailure;
   int simulation_iterations = 0;

@@ -62,9 +62,9 @@ struct MeanWithStandardError {
 
 /// The prediction errors of one friction law on held-out parts of the recordings.
 ///
-/// Laws are compared by logarithms of errors: errors depend on the motion, but the ratio of two
-/// laws' errors is about the same for all parts. The mean logarithm is the log-likelihood for
-/// Gaussian errors of unknown size in each part.
+/// Laws are compared by the logarithms of errors: errors depend on the motion, but the ratio of two
+/// laws' errors is similar for all parts. The mean logarithm is proportional to the negative
+/// log-likelihood for Gaussian errors of unknown size in each part.
 struct FrictionLawScore {
   FrictionLaw law;
   int order = 0;       ///< position in the list of laws, simple ones first
@@ -77,7 +77,7 @@ struct FrictionLawScore {
   double fit_error = 0.0;  ///< root-mean-square error on the parts that were fitted [rad]
   bool converged = true;   ///< whether the fits of all folds converged
   std::string failure;     ///< reason for a missing result; empty if there is a result
-  /// Names of parameters whose estimate is zero, their lower bound, in more than half of the folds.
+  /// Names of parameters whose estimate is zero (their lower bound) in more than half of the folds.
   std::vector<std::string> at_zero;
   /// Name of the law without the parameters in `at_zero`; empty if `at_zero` is empty.
   std::string reduces_to;
@@ -92,8 +92,8 @@ struct FrictionLawComparison {
   std::vector<JointKind> kinds;  ///< joint kinds of the sensors whose errors are pooled
   int folds = 0;
   std::vector<FrictionLawScore> laws;  ///< sorted by error; laws without a result come last
-  /// Index of the recommended law: the law with the fewest parameters among the laws within one
-  /// standard error of the best law. The first of several such laws; −1 if no law has a result.
+  /// Index of the recommended law: the law with the fewest parameters within one standard error of
+  /// the best law, the first if there are several. −1 if no law has a result.
   int recommended = -1;
   /// Indices of the best law, and of the laws that are indistinguishable from it: their errors
   /// differ by less than two standard errors.
@@ -104,7 +104,7 @@ struct FrictionLawComparison {
 /// The friction laws and joints to compare, and settings of the comparison.
 struct FrictionLawComparisonOptions {
   std::vector<FrictionLaw> laws = default_friction_laws();
-  std::vector<int> joints;  ///< joints to compare laws at; default find_joints_with_friction
+  std::vector<int> joints;  ///< joints whose laws are compared; default find_joints_with_friction
   int folds = 5;
 };
 

@@ -13,8 +13,7 @@ namespace estimator {
 /// result from the scatter of the torque imbalance. The model is assessed by predicted torques.
 ///
 /// Sensor parameters other than encoder offsets keep their values. Arguments as for `calibrate`.
-/// @throws std::invalid_argument for closed loops, for a joint without encoder and without enough
-///         motion
+/// @throws std::invalid_argument for closed loops, a joint without encoder, or too little motion
 Calibration calibrate_linear(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                              const CalibrationOptions& options, const CalibrationMonitor& monitor);
 

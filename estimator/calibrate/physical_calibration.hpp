@@ -9,16 +9,16 @@
 
 namespace estimator {
 
-/// Estimates physical parameters by multiple shooting in continuous time (ShootingProblem), in
-/// three stages. They start from the given values, or from inverse dynamics (begin_shooting_fit):
+/// Estimates physical parameters by multiple shooting in continuous time (ShootingProblem). Three
+/// stages start from the given values, or from inverse dynamics (begin_shooting_fit):
 ///
 /// 1. A fit over short shooting intervals with a large process noise, so that weakly identifiable
 ///    parameters stay near their initial values. If the fit ends far from the readings, it restarts
 ///    from parameters estimated on still shorter intervals.
 /// 2. A fit with the smallest process noise that the data allow. This noise and the reading noise
 ///    are estimated from the residuals (variance components).
-/// 3. A fit of the open-loop simulation, if the motion can be predicted from its initial state.
-///    This does not model controls that acted otherwise than recorded (Motor::control_noise).
+/// 3. A fit of the open-loop simulation, if the motion can be predicted from its initial state. It
+///    is omitted if recorded controls have noise (Motor::control_noise), which it does not model.
 ///
 /// Parameters that stage 2 or 3 drives to a bound are restarted once from their initial value.
 /// Arguments and errors as for `calibrate`.

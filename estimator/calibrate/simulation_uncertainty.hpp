@@ -12,7 +12,7 @@
 
 namespace estimator {
 
-/// Returns the root-mean-square error of each encoder at the current point of a problem.
+/// Returns the root-mean-square simulation error of each encoder at the current point of a problem.
 std::vector<SimulationError> measure_simulation_errors(const ShootingProblem& problem);
 
 /// Returns half-widths of 95 % confidence intervals, assuming that the parameters depend linearly
@@ -21,9 +21,9 @@ Eigen::VectorXd compute_linear_half_widths(const ParameterInformation& informati
                                            const Eigen::VectorXd& variances,
                                            const QuantizationErrors& counting);
 
-/// Accounts for correlated reading errors of a simulation at its optimum: by quantization errors
-/// for encoders that quantization explains, by the observed autocorrelation of residuals for all
-/// other sensors.
+/// Accounts for correlated reading errors of a simulation at its optimum. If quantization explains
+/// the errors of an encoder, uses the covariance of quantization errors. For all other sensors,
+/// uses the observed autocorrelation of residuals.
 /// @param problem  with a single shooting node per segment
 /// @return the errors of the quantized encoders
 QuantizationErrors account_for_correlation(const ShootingProblem& problem,

@@ -20,8 +20,8 @@ inline constexpr int load_quantity_index(JointLoad load) {
   return static_cast<int>(StateQuantity::kLoads) + static_cast<int>(load);
 }
 
-/// Returns whether the motion determines a quantity of a joint, so that it can be estimated. Not
-/// determined are torques and reaction forces in a mechanism with loops, and the torque of an
+/// Returns whether the motion determines a quantity of a joint, so that it can be estimated. It
+/// does not determine torques and reaction forces in a mechanism with loops, and the torque of an
 /// absent motor.
 bool is_observable(const Mechanism& mechanism, int joint, int quantity);
 
@@ -45,7 +45,7 @@ struct StateEstimate {
   std::string recording;
   double start = 0.0;         ///< start of the segment [s]
   std::vector<double> times;  ///< times of the rows since `start` [s]
-  /// Estimates and standard deviations: rows × columns by `column_index`. NaN if not determined.
+  /// Estimates and standard deviations, rows × columns (`column_index`). NaN if not determined.
   Eigen::MatrixXd values, deviations;
   Eigen::MatrixXd controls;  ///< recorded controls, rows × motors, in joint order
 
@@ -61,14 +61,14 @@ struct StateEstimate {
 };
 
 /// Estimates motion and loads of all joints at every sample from all sensor readings. All
-/// parameters are fixed. A fit of all states on the whole recordings gives noise levels, initial
+/// parameters are fixed. A fit of all states to the whole recordings gives noise levels, initial
 /// states and shooting nodes. A Kalman filter and its adjoint (StateFilter) then estimate the
 /// motion. A smoother is linearised about the motion between the shooting nodes, a filter about its
 /// own estimates.
 ///
-/// Loads are computed from the motion by inverse dynamics. Unexplained acceleration, if any, is
+/// Loads are computed from the motion by inverse dynamics. Any unexplained acceleration is assumed
 /// constant over a sampling period. A reading of a delayed sensor belongs to its time stamp minus
-/// the delay, and is used at the nearest sample.
+/// the delay, and is used at the sample nearest to this time.
 /// @param rig       rig description, used to check the input
 /// @param estimate  parameter values
 /// @throws std::invalid_argument as `calibrate`

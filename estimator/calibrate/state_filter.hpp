@@ -11,8 +11,8 @@ namespace estimator {
 ///
 /// The filter also computes the derivatives X of every mean with respect to the fixed parameters.
 /// The errors of a state then have the covariance P + X C Xᵀ, with P from readings and noise, and
-/// the parameter covariance C. This equals joint estimation of parameters and states, and also
-/// holds for parameters estimated from other readings.
+/// the parameter covariance C. The result is the same as by joint estimation of parameters and
+/// states. It is also valid for parameters estimated from other readings.
 ///
 /// "Means" are matrices with 1 + parameters columns: the mean relative to the linearisation state
 /// in the first column, its derivatives with respect to the parameters in the others.
@@ -59,7 +59,7 @@ class StateFilter {
   int sample_count() const { return static_cast<int>(samples_.size()); }
 
   /// Returns the estimate of the state at `sample` from readings up to the later sample `last`. The
-  /// computing time is one backward step for each sample between `last` and `sample`.
+  /// computing time is proportional to the number of samples between `sample` and `last`.
   Estimate estimate_state(int sample, int last) const;
 
   /// Computes smoothed estimates sample by sample, from the last sample to the first.

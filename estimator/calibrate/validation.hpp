@@ -16,9 +16,9 @@ namespace estimator {
 
 /// The differences between the readings of a sensor and an open-loop simulation.
 struct PredictionError {
-  double squares = 0.0;  ///< sum of the squared errors [rad² or m²]
+  double squares = 0.0;  ///< sum of squared errors [rad² or m²]
   std::size_t readings = 0;
-  double largest = 0.0;  ///< largest error [rad or m]; NaN, as `squares`, if a simulation failed
+  double largest = 0.0;  ///< largest error [rad or m]; NaN, like `squares`, if a simulation failed
 
   void add(const PredictionError& other);
   /// Returns the root-mean-square error [rad or m]; NaN without readings.
@@ -39,10 +39,10 @@ double compute_pooled_rmse(const std::vector<SegmentTrajectory>& trajectories,
 /// An interval of a recording that is simulated open loop from its own initial state.
 struct ValidationWindow {
   std::string recording;
-  double start = 0.0, end = 0.0;        ///< interval of the readings compared [s]
+  double start = 0.0, end = 0.0;        ///< interval of the compared readings [s]
   std::vector<PredictionError> errors;  ///< one per sensor
-  /// Whether the initial state was fitted to the open-loop simulation. Otherwise the simulation
-  /// starts at the estimated state, because the motion cannot be predicted from its start.
+  /// Whether the initial state was fitted with the open-loop simulation. Otherwise the motion
+  /// cannot be predicted from its start, and the simulation starts at the jointly estimated state.
   bool fitted = false;
 };
 
@@ -56,7 +56,7 @@ struct Validation {
   std::vector<ValidationWindow> windows;
   std::vector<SegmentTrajectory> trajectories;  ///< one per window
   double step = 0.0;                            ///< requested integration step [s]; 0 if automatic
-  int still = 0;               ///< number of windows skipped because nothing moves in them
+  int still = 0;               ///< number of windows skipped because they contain no motion
   bool stopped = false;        ///< the monitor's stop flag ended the validation early
   std::vector<Message> notes;  ///< without duplicates
 };
@@ -64,10 +64,10 @@ struct Validation {
 /// Simulates every segment open loop with the parameters of `estimate`, and compares the simulation
 /// with the readings. The initial state of the segment is fitted
 ///
-/// - to all its readings, if `start_window` is 0. This underestimates errors of unstable or chaotic
-///   motion: the initial state absorbs part of the parameter errors;
-/// - to the readings of its first `start_window` seconds; only later readings are compared. Errors
-///   then include the uncertainty of this initial state.
+/// - to all its readings, if `start_window` is 0. This underestimates the errors of unstable or
+///   chaotic motion, because the initial state absorbs part of the parameter errors;
+/// - to the readings of its first `start_window` seconds otherwise. Only later readings are
+///   compared. Errors then include the uncertainty of the initial state.
 /// @param rig           rig description, used to check the input (evaluate_physical_parameters)
 /// @param estimate      a mechanism of the same structure
 /// @param recordings    each segment is a window

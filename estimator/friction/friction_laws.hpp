@@ -30,7 +30,7 @@ namespace estimator {
 // Torques are in N·m and rates in rad/s; for a prismatic joint they are forces and speeds. Rig
 // files, parameters, units and equations of motion are derived from this interface.
 
-/// Approximate magnitudes of a joint's friction and motion, for initial values of fits.
+/// Approximate magnitudes of a joint's friction and motion, from which fits get initial values.
 struct FrictionScale {
   double torque = 0.0;   ///< friction torque or force [N·m or N]
   double speed = 0.0;    ///< root mean square rate [rad/s or m/s]
@@ -42,9 +42,9 @@ struct FrictionScale {
 /// `may_be_negative` is set. If the texts for a prismatic joint are missing, the texts for a
 /// revolute joint apply.
 struct FrictionLawParameter {
-  const char* field = nullptr;  ///< in friction { } of a rig file: "viscous", "makkar.rise"
+  const char* field = nullptr;  ///< name in friction { } of a rig file, such as "viscous"
   const char* slide_field = nullptr;
-  const char* symbol = nullptr;  ///< suffix of the parameter, after the joint's name
+  const char* symbol = nullptr;  ///< suffix of the parameter's name, after the joint's name
   const char* slide_symbol = nullptr;
   const char* unit = nullptr;
   const char* slide_unit = nullptr;
@@ -53,8 +53,8 @@ struct FrictionLawParameter {
   bool is_size = false;
   /// Whether negative values are allowed.
   bool may_be_negative = false;
-  /// Returns the initial value of the parameter in a comparison of friction laws, with which the
-  /// term produces the friction `torque`.
+  /// Returns the initial value of the parameter in a comparison of friction laws. With this value,
+  /// the term produces the friction `torque`.
   double (*start)(double torque, const FrictionScale& scale) = nullptr;
   /// Returns the upper bound of the parameter in a comparison of friction laws; nullptr if there is
   /// none.
@@ -95,7 +95,7 @@ inline double initial_excess_torque(double torque, const FrictionScale&) {
   return kExcessShare * torque;
 }
 
-inline constexpr double kDecayShare = 0.1;  // of the fastest speed, over which an excess decays
+inline constexpr double kDecayShare = 0.1;  // fraction of the top speed over which an excess decays
 
 inline constexpr double kRiseShare = 0.2;  // of the mean speed, over which smooth friction rises
 inline double initial_friction_rise(double, const FrictionScale& scale) {
@@ -174,7 +174,7 @@ T dry_friction_torque(const T& coulomb, const T& stribeck, const T& stribeck_rat
 }
 
 /// Friction law: Coulomb friction plus an excess at rest (Stribeck), of either sign, that decays
-/// with speed. In a prismatic joint the excess decays over 1 m/s by default.
+/// with speed. By default, the excess in a prismatic joint decays over 1 m/s.
 struct CoulombStribeck {
   enum Quantity { kCoulombTorque, kStribeckTorque, kStribeckRate };
   static constexpr FrictionLawParameter kQuantities[] = {

@@ -27,26 +27,26 @@ enum class MessageCode {
   kSensorWithoutBody,
   kSensorWithoutJoint,
   kNoBodies,
-  kMissingBody,  ///< of a joint
+  kMissingBody,  ///< a joint refers to a missing body
   kSelfConnection,
   kInvalidJointFrame,
-  kInvalidCompliance,  ///< or damping time or stick speed
+  kInvalidCompliance,  ///< invalid compliance, damping time or stick speed
   kNegativeControlNoise,
   kNegativeTransitionSpeed,
   kInfiniteGearRatio,
   kPrismaticGearRatio,
-  kMissingMimicJoint,  ///< or the joint that it follows
+  kMissingMimicJoint,  ///< the mimic joint or its leading joint is missing
   kFollowsTwoJoints,
   kInvalidMimicRatio,
   kCircularMimicJoint,
   kLoadSensorInLoop,
-  kNonparallelAxes,   ///< between the bodies of an encoder
-  kNoRelativeMotion,  ///< of the bodies of an encoder
+  kNonparallelAxes,   ///< nonparallel axes between an encoder's bodies
+  kNoRelativeMotion,  ///< the bodies of an encoder do not move relative to each other
   kUndefinedParameter,
   kReversedBounds,
   kOutsideBounds,
-  kPriorDeviation,  ///< is not positive
-  kPriorMean,       ///< is not finite
+  kPriorDeviation,  ///< the standard deviation is not positive
+  kPriorMean,       ///< the mean is not finite
   kNegativeRestFriction,
   kStopsInLoop,
   kReversedStops,
@@ -57,10 +57,10 @@ enum class MessageCode {
 
   // Notes on the input of a fit.
   kShortSegment,
-  kCollinearLinks,    ///< in a singular configuration of a loop
-  kUnmatchedPattern,  ///< of Body::present_in_recordings
+  kCollinearLinks,    ///< a loop is near a singular configuration
+  kUnmatchedPattern,  ///< a pattern of Body::present_in_recordings matches no recording
   kUnusedSensors,
-  kSeparateMoments,  ///< of inertia are estimated, for one of the following reasons
+  kSeparateMoments,  ///< moments of inertia estimated one by one; reasons: the next four
   kDependentMoment,
   kFixedMoment,
   kBoundedMoment,
@@ -78,7 +78,7 @@ enum class MessageCode {
   kClippedReadings,
   kDeadChannel,
   kIdenticalChannels,
-  kIdenticalLoopChannels,  ///< in a rig with loops, where two joints may move alike
+  kIdenticalLoopChannels,  ///< the same in a rig with loops, where two joints may move alike
   kConstantCommand,
   kWrongQuantum,
   kReadingBeyondRange,
@@ -87,7 +87,7 @@ enum class MessageCode {
   kCommandAtLimit,
   kReadingBeyondStop,
   kLimitBeyondStop,  ///< a safety limit that a joint cannot reach
-  kHeldRig,          ///< by a hand, at the start or the end of a segment
+  kHeldRig,          ///< a hand holds the rig at the start or the end of a segment
   kRestIntervals,
   kExactReadings,
   kRepeatedReadings,
@@ -111,18 +111,18 @@ enum class MessageCode {
   kShiftedZero,
   kDistantZero,  ///< a free zero is estimated far from its initial value
   kWrongUnit,
-  kWrongAngleUnits,  ///< of all angles alike
-  kOtherUnit,        ///< clause of the two above, like the next four
+  kWrongAngleUnits,  ///< all angles have the same wrong unit
+  kOtherUnit,        ///< this and the next four: clauses of the two above
   kFourTimesTheCounts,
   kQuarterOfTheCounts,
   kTwiceTheCounts,
   kHalfOfTheCounts,
   kSwappedEncoders,
   kAbsoluteAngle,
-  kAbsoluteAngles,  ///< all of them
+  kAbsoluteAngles,  ///< all angles are absolute
   kRelativeAngle,
-  kRelativeAngles,      ///< all of them
-  kAngleWithoutParent,  ///< lacks the parent's angle, which it should include
+  kRelativeAngles,      ///< all angles are relative
+  kAngleWithoutParent,  ///< an angle lacks the parent's angle, which it should include
   kInvertedMotor,
   kSwappedMotors,
   kWrongPointSign,
@@ -140,7 +140,7 @@ enum class MessageCode {
   kClockRate,
   kEccentricDiscs,  ///< periodic errors of encoders, as "terms"
   kEccentricDisc,   ///< one encoder of kEccentricDiscs
-  kTilt,            ///< of the rig against gravity, as "terms"
+  kTilt,            ///< tilt of the rig against gravity, as "terms"
   kWrongLength,
   kNoRoomForInertia,  ///< a length that requires a negative moment of inertia
   kWrongGain,
@@ -154,11 +154,11 @@ enum class MessageCode {
   kCreepingJoint,  ///< one joint of kCreep and its transition velocity
   kMisfitCause,    ///< one of the causes above, as "causes", and how much it improves the fit
   kUnexplainedMisfit,
-  kUntestedCauses,  ///< clause of the two above
+  kUntestedCauses,  ///< clause of kMisfitCause and kUnexplainedMisfit
 
   // Notes of a calibration.
-  kLoadedLoop,              ///< the parameters are those of a simulator because of its friction
-  kParameterWithoutEffect,  ///< and fixed
+  kLoadedLoop,              ///< friction in a loop permits only parameters of a simulator
+  kParameterWithoutEffect,  ///< the parameter was fixed
   kUnphysicalEstimate,
   kUnreproducedMotion,  ///< the simulation leaves a part of a joint's motion unexplained
   kMotionShare,         ///< the unexplained part, in percent
@@ -167,31 +167,31 @@ enum class MessageCode {
   kContradiction,           ///< a fixed parameter that the readings contradict
   kMissingCrossAxis,        ///< a cross-axis sensitivity that the rig file lacks
   kProcessNoise,            ///< accelerations that the model does not explain
-  kInflatedForCorrelation,  ///< standard deviations, because residuals are correlated
+  kInflatedForCorrelation,  ///< standard deviations inflated because residuals are correlated
   kUnresolvedSteps,         ///< integration steps in which stick and slip alternate too fast
-  kSimulationDiverged,      ///< the simulation fit
+  kSimulationDiverged,      ///< the fit of the simulation diverged
   kUnpredictableMotion,     ///< the simulation was not fitted
   kUnpredictableSpookMotion,
   kUnidentifiableStates,
-  kLinearRegression,  ///< the estimates come from a regression, and the parameters it leaves out
+  kLinearRegression,  ///< the estimates come from a regression; lists omitted parameters
   kAtBound,           ///< a parameter, and one of the following clauses as "optimum"
   kUnidentifiableAtBound,
   kOptimumBeyondBound,
   kIntervalAtBound,  ///< how far inside the bound the parameter may be
-  kChangedEstimate,  ///< how another estimate changes then
+  kChangedEstimate,  ///< resulting change of another estimate
   kProfileInterval,
-  kAtFeasibilityBoundary,  ///< an inertia
-  kInconsistentInertia,    ///< for any value of its free moments
+  kAtFeasibilityBoundary,  ///< an inertia is at this boundary
+  kInconsistentInertia,    ///< inconsistent for any value of the free moments
   kNearestInertia,         ///< an inconsistent inertia and the nearest consistent one
   kParameterValue,         ///< a clause: a parameter and its value
-  kHeldOutSensor,          ///< and one of the following clauses as "gain"
-  kNoGain,                 ///< using the sensor would not make estimates more precise
-  kGainedParameter,        ///< only the sensor identifies it
+  kHeldOutSensor,          ///< with one of the next three clauses as "gain"
+  kNoGain,                 ///< clause: using the sensor would not make estimates more precise
+  kGainedParameter,        ///< clause: only the sensor identifies the parameter
   kGain,
-  kPointAlongAxis,  ///< of an inertial sensor, along the rotation axis of its body
+  kPointAlongAxis,  ///< position of an inertial sensor along its body's rotation axis
   kGyroscopeScale,  ///< not identifiable without an encoder
   kBiasOrTilt,
-  kOnlyDelayDifferences,  ///< are identifiable
+  kOnlyDelayDifferences,  ///< only differences of delays are identifiable
   kHeading,               ///< an angle about gravity that no encoder measures
 
   // Directions in parameter space that are not identifiable.
@@ -203,26 +203,26 @@ enum class MessageCode {
   // Verdicts.
   kModelAccepted,  ///< this and the following four: verdicts with their "reasons"
   kModelDoubtful,
-  kModelApproximate,  ///< and the relative error
+  kModelApproximate,  ///< with the relative error
   kModelRejected,
   kNoFit,
-  kMotionError,  ///< this and the following: clauses about the relative error
+  kMotionError,  ///< this and the next five: clauses about the relative error
   kPredictedMotionError,
   kTorqueError,
   kTorqueNoise,
   kReadingNoise,
   kAccelerationError,
-  kResidualsMatchNoise,  ///< this and the following: reasons
+  kResidualsMatchNoise,  ///< this and all that follow: reasons
   kPredictionsMatchNoise,
-  kUnexplainedShare,   ///< of the motion
+  kUnexplainedShare,   ///< unexplained share of the motion
   kUnexplainedTorque,  ///< share of the torque that inverse dynamics leaves
   kExcessTorqueErrors,
-  kExcessPredictionErrors,  ///< of readings, over a short horizon
+  kExcessPredictionErrors,  ///< prediction errors of readings over a short horizon
   kSegmentsDisagree,
-  kExcessResiduals,  ///< relative to the sensor noise
+  kExcessResiduals,  ///< residuals relative to the sensor noise
   kCorrelatedResiduals,
   kUnexplainedAccelerations,
-  kTraceOfAccelerations,  ///< a small part of them is unexplained
+  kTraceOfAccelerations,  ///< a small part of the accelerations is unexplained
   kCrossAxisSensitivity,
   kContradictedValue,
 };

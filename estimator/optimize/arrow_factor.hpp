@@ -16,7 +16,7 @@ namespace estimator {
 ///
 /// Each node has a panel of node_size columns, contiguous in memory. Panel k stacks two strips. The
 /// arrow strip has a row for the right-hand side of node k, then the rows of all parameters. The
-/// band strip has the rows of nodes k … k + bandwidth. As the right-hand side is a row, the
+/// band strip has the rows of nodes k … k + bandwidth. Since the right-hand side is a row,
 /// factorization includes forward substitution. Zero rows pad the strips as required by
 /// math/small_dense.hpp.
 class ArrowheadMatrix {
@@ -61,9 +61,9 @@ class ArrowheadMatrix {
 
 /// Holds the contribution of a residual block to the normal equations, in a reused buffer.
 ///
-/// If a block has more rows than its single node has unknowns, the product JᵀJ of its Jacobian is
-/// stored. Most readings depend on few parameters, so the product is smaller. Other blocks are
-/// stored as [r J_χ J_x]ᵀ: column i is residual i, in the row order of a panel of an
+/// If a block has a single node and more rows than the node has unknowns, the product JᵀJ of its
+/// Jacobian is stored. The product is smaller, since most readings depend on few parameters. Other
+/// blocks are stored as [r J_χ J_x]ᵀ: column i is residual i, in the row order of a panel of an
 /// ArrowheadMatrix.
 struct NormalEquationTerms {
   int first_node = 0;
@@ -106,8 +106,8 @@ class BlockLinearizer {
 ///
 /// Then δ_χ minimizes the quadratic δᵀSδ + 2 sᵀδ, and L Lᵀ δ_x = −g_x − Ĥ_xχ δ_χ. A node is
 /// eliminated as soon as no later block involves it, while its residual blocks are still in the
-/// cache. H is never stored, only L, R and y; on request also the blocks, to factorize them again.
-/// Work and memory per node are constant.
+/// cache. Only L, R and y are stored, not H. On request the blocks are also stored, to factorize
+/// them again. Work and memory per node are constant.
 class ArrowheadFactorization {
  public:
   /// @param max_block_rows  upper bound on the rows of a residual block

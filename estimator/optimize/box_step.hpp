@@ -15,12 +15,12 @@ struct BoundedStep {
 inline constexpr double kEigenvalueFloor = 1e-14;
 
 /// Minimizes ½ δᵀSδ + sᵀδ subject to lower ≤ δ ≤ upper by a primal active-set method, exact up to
-/// round-off. If states without bounds were eliminated before, the result is part of the exact
-/// constrained step of states and parameters [Mar, App. C].
+/// round-off. If states without bounds were eliminated first, the result is the parameter part of
+/// the exact constrained step of states and parameters [Mar, App. C].
 ///
 /// S is scaled to D^{-1/2} S D^{-1/2}. Eigenvalues of the scaled matrix below kEigenvalueFloor
-/// times the largest are round-off in unidentifiable directions. Raising them to this floor makes a
-/// step exist for any S.
+/// times the largest are round-off in unidentifiable directions. They are raised to this limit, so
+/// that a step exists for any S.
 ///
 /// @param S      p x p, symmetric, positive semi-definite up to rounding
 /// @param s      gradient, p

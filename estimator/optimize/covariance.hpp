@@ -16,7 +16,7 @@ namespace estimator {
 /// The exact trace needs selected entries of H_xx⁻¹. Their recursion backward in time is unstable
 /// for dissipative motions; forward substitution is stable. Since J H⁻¹ Jᵀ is a projection, the
 /// standard error of the trace, and of rows − trace, is at most √(2 min(trace, rows −
-/// trace)/probes). With 16 probes this is a quarter of the scatter of the group's sum of squares.
+/// trace)/probes). With 16 probes, this is a quarter of the scatter of the group's sum of squares.
 class NodeTraceEstimator {
  public:
   static constexpr int kProbes = 16;
@@ -79,9 +79,9 @@ struct ParameterInformation {
 
 struct InformationOptions {
   /// Eigenvalue of S, scaled to unit diagonal, below which a direction counts as unidentifiable. At
-  /// 1e-12 its standard deviation is a million times the value for known other parameters.
+  /// 1e-12, its standard deviation is a million times the value with all other parameters known.
   double null_eigenvalue = 1e-12;
-  /// Whether to compute NoiseGroupStatistics::effective_parameters, the larger part of the work.
+  /// Whether to compute NoiseGroupStatistics::effective_parameters, which is most of the work.
   bool effective_parameters = true;
 };
 
@@ -118,8 +118,8 @@ struct ParameterCovariance {
 ///
 ///   Cov = S⁻¹ (Σ_g variance_g T_gᵀT_g) S⁻¹.
 ///
-/// This is the sandwich estimator of [Mar, eqs. 3.26–3.32] with the weights W where the paper
-/// prints W⁻¹, and with the weighted projection. If all variances are 1 it equals S⁻¹.
+/// This is the sandwich estimator of [Mar, eqs. 3.26–3.32], but with weights W (the paper prints
+/// W⁻¹) and with the weighted projection. If all variances are 1, it equals S⁻¹.
 ///
 /// @param information     valid
 /// @param group_variance  noise_group_count, ≥ 0

@@ -4,7 +4,7 @@
 
 namespace estimator {
 
-/// Numbers of unknowns of a least-squares problem: states at a chain of nodes, then parameters.
+/// The numbers of unknowns of a least-squares problem: states at a chain of nodes, and parameters.
 ///
 /// There are `node_count` nodes of `node_size` tangent dimensions each, then `parameter_count`
 /// parameters. A residual block involves at most `bandwidth` + 1 consecutive nodes and any
@@ -19,16 +19,16 @@ struct ProblemShape {
 
 /// A block of weighted residuals and its derivatives, in a reused buffer of the caller.
 ///
-/// Rows are already multiplied by the square root of their weight, as the cost Σ‖residual‖² expects
-/// (LeastSquaresProblem::cost). Matrices are column-major with at least the stated size.
+/// Rows are already multiplied by the square root of their weight, so the cost is Σ‖residual‖²
+/// (LeastSquaresProblem::cost). Matrices are column-major and have at least the given size.
 struct ResidualBlock {
   int first_node = 0;  ///< first node that the block involves
   int node_span = 0;   ///< number of consecutive nodes; 0: parameters only (a prior)
   int rows = 0;        ///< number of residuals
   int group = 0;       ///< noise group of all rows, see LeastSquaresProblem::noise_group_count
   Eigen::VectorXd residual;            ///< weighted residuals
-  Eigen::MatrixXd node_jacobian;       ///< derivatives by the nodes: rows × (node_span·node_size)
-  Eigen::MatrixXd parameter_jacobian;  ///< derivatives by the parameters: rows × parameter_count
+  Eigen::MatrixXd node_jacobian;       ///< ∂residual/∂nodes: rows × (node_span·node_size)
+  Eigen::MatrixXd parameter_jacobian;  ///< ∂residual/∂parameters: rows × parameter_count
 };
 
 /// Sets the shape of a residual block. Matrices of unchanged size keep their storage, so reusing a
@@ -48,8 +48,7 @@ inline void resize_block(ResidualBlock& block, int first_node, int node_span, in
 /// parameters. The problem stores the current point; the solver uses only tangent vectors.
 ///
 /// Residual blocks are numbered 0 … block_count()−1 in the order of their last nodes, so a solver
-/// can assemble and factorize in one pass. Linearizing is const and may be called for different
-/// blocks from different threads.
+/// can assemble and factorize in one pass. Different threads may linearize different blocks.
 class LeastSquaresProblem {
  public:
   virtual ~LeastSquaresProblem() = default;
@@ -60,8 +59,8 @@ class LeastSquaresProblem {
   /// Returns an upper bound on the rows of a residual block, for sizing buffers.
   virtual int max_block_rows() const = 0;
 
-  /// Returns the number of noise groups: sets of residuals with a common variance, such as a
-  /// sensor.
+  /// Returns the number of noise groups: sets of residuals with a common variance, such as the
+  /// readings of one sensor.
   virtual int noise_group_count() const = 0;
 
   /// Returns the number of threads for linearizing, at least 1. Results must not depend on this

@@ -13,7 +13,7 @@ namespace estimator {
 
 /// A stage of an estimation, for progress reports.
 enum class EstimationStage {
-  kJointEstimation,  ///< of parameters, states and noise levels
+  kJointEstimation,  ///< joint estimation of parameters, states and noise levels
   kSimulationFit,    ///< fit of the open-loop simulation
   kInitialValues,    ///< joint estimation of physical parameters, to start shadow parameters from
   kStateEstimation,  ///< joint estimation with fixed parameters
@@ -50,15 +50,15 @@ struct FitStage {
   bool operator==(const FitStage&) const = default;
 };
 
-/// The reason why the solver stopped. The caller decides whether parameters are usable if the
-/// solver stopped without convergence.
+/// The reason why the solver stopped. If it did not converge, the caller decides whether the
+/// parameters are usable.
 enum class Termination {
   kGradientTolerance,  ///< the projected, scaled gradient is below its tolerance
   kStepTolerance,      ///< the step is below its tolerance relative to the point
   kCostTolerance,      ///< the relative reduction of the cost is below its tolerance
-  /// Steps were rejected until the predicted decrease of the cost became negligible. Occurs at the
-  /// round-off of the cost and at kinks of the residuals (dry friction), where no step is short
-  /// enough for the linearization.
+  /// Steps were rejected until the predicted decrease of the cost became negligible. Occurs if the
+  /// decrease is below the round-off of the cost, and at kinks of the residuals (dry friction),
+  /// where the linearization is invalid for any step.
   kNoFurtherDecrease,
   kMaxIterations,
   kCancelled,         ///< the caller's stop flag was set
@@ -82,7 +82,7 @@ struct IterationRecord {
   double gain_ratio = 0.0;     ///< actual over predicted decrease of the accepted step
   int rejected = 0;            ///< rejected trial steps within this iteration
   Eigen::VectorXd parameters;  ///< parameter values after the iteration
-  /// Number of previous solves, and the kind of this solve. Set by callers that solve repeatedly.
+  /// Number of previous solves, and kind of this solve. Set by callers that solve repeatedly.
   int solve = 0;
   SolveKind kind = SolveKind::kFirst;
 };
@@ -125,15 +125,15 @@ struct LmOptions {
   double stagnant_gain = 1e-7;
 
   /// While the cost exceeds `far_cost`, stop if three accepted steps together reduced the cost by
-  /// less than far_gain · cost. The initial values are then not worth more iterations.
+  /// less than far_gain · cost. More iterations from these initial values would be wasted.
   double far_cost = std::numeric_limits<double>::infinity();
   double far_gain = 0.1;
 
   /// Initial value and range of the damping α in the equation (H + α D) δ = −g of the step δ. α is
-  /// dimensionless. An initial value relative to max diag(H) would freeze the parameters of stiff
-  /// problems.
+  /// dimensionless. An initial value relative to max diag(H) would hold the parameters of stiff
+  /// problems almost constant.
   double initial_damping = 1e-8;
-  double first_damping = 0.0;  ///< of the first step if it is above initial_damping
+  double first_damping = 0.0;  ///< damping of the first step, if above initial_damping
   double min_damping = 1e-16;
   double max_damping = 1e8;
 };
@@ -147,8 +147,8 @@ using LmMonitor = std::function<void(const IterationRecord&)>;
 /// for the parameters exactly and back-substitutes the nodes [Mar, Alg. 1 and App. C]. It differs
 /// from the printed algorithm: the gain ratio is actual over predicted decrease, all norms are
 /// weighted, a non-finite candidate is never accepted, and the loop ends at max_damping. Class
-/// Damping updates the damping. The linearized blocks are kept beside their factor only while steps
-/// are rejected, because most points need one damping and the memory is doubled.
+/// Damping updates the damping. The linearized blocks double the memory. They are therefore kept
+/// only while steps are rejected, since most points need only one damping.
 ///
 /// Initial parameters outside their bounds are projected onto them. No candidate violates a bound,
 /// provided the problem adds parameter_step to the parameters in double precision.
@@ -173,8 +173,8 @@ class Damping {
   double value() const { return value_; }
 
   /// Reduces the damping after an accepted step: multiplies it by 1 − (2ρ − 1)³, limited to between
-  /// 1/100 and 1/3. The upper limit speeds up progress in curved valleys. Too long steps do no
-  /// harm, because the solver tries shorter steps then.
+  /// 1/100 and 1/3. The upper limit speeds up progress in curved valleys. Steps that are too long
+  /// do no harm, because the solver then tries shorter ones.
   /// @param gain_ratio ρ, actual over predicted decrease
   void lower(double gain_ratio);
 

@@ -6,8 +6,8 @@
 
 namespace estimator {
 
-/// The contribution A Bᵀ of a matrix A to the panel of a node. B is the first node_size rows of A's
-/// band strip. The strips of A are padded as required by math/small_dense.hpp.
+/// The contribution A Bᵀ of a matrix A to the panel of a node. B consists of the first node_size
+/// rows of A's band strip. The strips of A are padded as required by math/small_dense.hpp.
 struct EliminationTerm {
   const double* arrow = nullptr;  ///< arrow_row_count x depth
   const double* band = nullptr;   ///< rows x depth
@@ -21,9 +21,9 @@ struct EliminationTerm {
 ///
 ///   [A; B] = start + Σ added − Σ subtracted,  A += α D,  A = L Lᵀ,  B ← B L⁻ᵀ
 ///
-/// A is the node_size x node_size block at the top of the band strip. B is the rows below A and the
-/// arrow strip. `start` and `added` are the residual blocks that involve the node, `subtracted` the
-/// factors of earlier nodes. D is the diagonal of start + Σ added, with 1 in place of 0.
+/// A is the node_size x node_size block at the top of the band strip. B is the arrow strip and the
+/// rows below A. `start` and `added` are the residual blocks that involve the node, `subtracted`
+/// the factors of earlier nodes. D is the diagonal of start + Σ added, with 1 in place of 0.
 struct NodeElimination {
   int node_size = 0;
   int arrow_row_count = 0;

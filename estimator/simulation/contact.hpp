@@ -20,14 +20,13 @@ inline bool is_at_rest(Contact contact) {
 inline bool is_at_end_stop(Contact contact) {
   return contact == Contact::kAtLower || contact == Contact::kAtUpper;
 }
-/// Returns the slip direction of a joint, −1 or 1, or 0 if it rests. At rest, stop and friction act
-/// as one constraint force.
+/// Returns the slip direction of a joint, −1 or 1; 0 if it rests. At rest, end stop and friction
+/// act as one constraint force.
 inline double slip_direction(Contact contact) {
   return is_at_rest(contact) ? 0.0 : static_cast<double>(contact);
 }
 
-/// Returns the contact state of a joint that slips in the given direction, or is pulled in this
-/// direction.
+/// Returns the contact state of a joint that slips, or is about to slip, in the given direction.
 inline Contact contact_for_slip_direction(double direction) {
   return direction < 0.0 ? Contact::kBackward : Contact::kForward;
 }

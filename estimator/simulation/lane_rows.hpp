@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-// Rows of numbers with one number per lane, used by integrators of many states side by side.
+// Rows of numbers with one number per SIMD lane, for integrators that advance many states at once.
 
 namespace estimator {
 

@@ -10,14 +10,14 @@ namespace estimator {
 /// Delay between the recorded control of a motor and its effect.
 struct ControlDelay {
   double value = 0.0;  ///< [s]
-  bool free = false;   ///< whether derivatives with respect to it are needed
+  bool free = false;   ///< whether derivatives with respect to the delay are needed
 };
 
 /// Recorded controls of one segment, prepared for an integrator. A control is constant between
 /// samples, and each motor has its own delay. Time steps are divided into substeps at the jumps of
-/// controls. In a substep, a line with the same mean and first moment replaces each control, so the
-/// end state is correct to third order. A line across a jump would at first pull a joint at rest in
-/// the wrong direction.
+/// controls. In a substep, a straight line with the same mean and first moment replaces each
+/// control, so the end state is correct to third order. A line across a jump could initially pull a
+/// joint at rest in the wrong direction.
 class SegmentControls {
  public:
   SegmentControls() = default;

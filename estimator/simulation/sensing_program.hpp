@@ -10,9 +10,8 @@
 
 namespace estimator {
 
-/// Computes encoder readings and joint loads from joint motion and controls, with their
-/// derivatives. It is recorded from TreeInverseDynamics as a program that evaluates many states at
-/// once.
+/// Computes sensor readings and joint loads, and their derivatives, from joint motion and controls.
+/// The program is recorded from TreeInverseDynamics and evaluates many states at once.
 class SensingProgram {
  public:
   enum Section : int { kParameters, kReadings, kSensitivities, kSectionCount };
@@ -28,7 +27,7 @@ class SensingProgram {
   /// @param axes        requested axes: sensor · Sensor::kAxes + axis, then joint loads
   /// (joint_load_axis), then encoder readings (encoder_axis)
   /// @param parameters  indices of the estimated parameters; other parameters are constant
-  /// @param motion_parameters  how many of these affect the motion; they come first
+  /// @param motion_parameters  number of these that affect the motion; they come first
   SensingProgram(const Mechanism& mechanism, std::vector<int> axes, std::vector<int> parameters,
                  int motion_parameters = 0);
 
@@ -52,9 +51,9 @@ class SensingProgram {
   const std::vector<DelayDependency>& delay_dependencies(int axis) const {
     return delay_sources_[axis];
   }
-  /// Returns the column that belongs to a parameter in the matrix of derivatives of a sensor axis;
-  /// −1 if the axis does not depend on the parameter. Columns are the state, the motion parameters,
-  /// and the sensor parameters of the axis.
+  /// Returns the column of a parameter in the matrix of derivatives of a sensor axis; −1 if the
+  /// axis does not depend on the parameter. The columns are: state, motion parameters, sensor
+  /// parameters of the axis.
   /// @param states  number of columns of the state
   int derivative_column(int axis, int place, int states) const;
 

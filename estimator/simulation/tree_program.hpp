@@ -14,7 +14,7 @@
 
 namespace estimator {
 
-/// Choice of the independent joint coordinates (the state) and of the loop-closure equations that
+/// The chosen independent joint coordinates (the state), and the loop-closure equations that
 /// determine the dependent coordinates.
 struct CoordinateChoice {
   std::vector<int> independent = {};  ///< joints, ascending
@@ -80,7 +80,7 @@ class TreeProgram {
   int coordinate_count() const { return static_cast<int>(independent_joints().size()); }
   bool has_loops() const { return !dependent_joints().empty(); }
   bool has_load_dependent_friction() const { return load_dependent_; }
-  /// Returns whether a joint has dry friction that can hold it, or may have it after estimation.
+  /// Returns whether dry friction can hold a joint at rest, now or after estimation.
   bool has_holding_friction(int joint) const { return dry_[joint]; }
 
   /// Returns the indices of the free parameters that affect the motion. They are the parameter
@@ -156,8 +156,8 @@ class TreeProgram {
   const std::vector<SparseEntry>& friction_bound_derivatives() const { return bound_slopes_; }
   /// Returns ∂(r + Gᵀ λ)/∂(q, v, motion parameters); columns are in this order.
   const std::vector<SparseEntry>& derivatives() const { return slopes_; }
-  /// Return the derivatives of the loop-closure equations: of c (with respect to parameters only),
-  /// of G v (not with respect to v), and of G a + g.
+  /// Return the derivatives of the loop-closure equations: of c with respect to parameters, of G v
+  /// with respect to q and parameters, and of G a + g.
   const std::vector<SparseEntry>& closure_derivatives() const { return closure_slopes_[0]; }
   const std::vector<SparseEntry>& closure_rate_derivatives() const { return closure_slopes_[1]; }
   const std::vector<SparseEntry>& closure_acceleration_derivatives() const {
@@ -189,16 +189,16 @@ class TreeProgram {
 /// Returns the delays of the motors' controls.
 std::vector<ControlDelay> control_delays(const TreeProgram& program, const Mechanism& values);
 
-/// The equations of motion of a mechanism of which some bodies are absent in some recordings
-/// (Body::present_in_recordings). There is one program for every set of absent bodies. All have the
-/// same unknowns, but the inertia of an absent body has no effect.
+/// The equations of motion of a mechanism whose bodies are not present in all recordings
+/// (Body::present_in_recordings). There is one program for every set of absent bodies. All programs
+/// have the same unknowns; the inertia of an absent body has no effect.
 class ProgramVariants {
  public:
   /// @param absent  absent bodies of each group of intervals
   ProgramVariants(const Mechanism& mechanism, const CoordinateChoice& coordinates,
                   const std::vector<std::vector<int>>& absent);
 
-  /// Returns one of the programs, for reading the properties that all programs have in common.
+  /// Returns one of the programs, for properties that all programs have in common.
   const TreeProgram& common_program() const { return *variants_.front().program; }
 
   /// A run of consecutive intervals that use the same program.

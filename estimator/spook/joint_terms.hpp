@@ -11,9 +11,9 @@
 
 namespace estimator {
 
-/// Returns the damping time of a joint's constraint rows for the time step h [s]. Automatic is h/4.
-/// The 0.02 s of [Mar] dissipate 24 % of the energy of an undamped motion in 5 s at h = 0.01 s.
-/// With zero damping time, constraint errors oscillate.
+/// Returns the damping time of a joint's constraint rows for the time step h [s]. The automatic
+/// value is h/4. The 0.02 s of [Mar] would dissipate 24 % of the energy of an undamped motion in 5
+/// s at h = 0.01 s. With zero damping time, constraint errors oscillate.
 inline double constraint_damping_time(const Joint& joint, double h) {
   return joint.spook.damping_time == SpookRegularization::kAutomaticDamping
              ? 0.25 * h
@@ -41,8 +41,8 @@ inline bool has_load_friction(const JointParameterValues& values) {
 }
 
 /// Limits of the fixed-point iteration for load-dependent friction, which changes its own load:
-/// number of iterations, and relative change of the bound at convergence. The iteration contracts,
-/// because friction about the axis hardly loads the bearing.
+/// largest number of iterations, and relative change of the bound at convergence. The iteration
+/// converges, because friction about the axis hardly loads the bearing.
 inline constexpr int kMaxLoadIterations = 100;
 inline constexpr double kLoadTolerance = 1e-14;
 
@@ -55,8 +55,8 @@ inline double dry_friction_impulse_bound(const JointParameterValues& values, dou
 }
 
 /// Returns regularized dry friction as a fraction of its bound B: the joint rate `omega` after the
-/// step divided by `stick_speed`, limited to ±1. It is the law of [Mar] with Σ_t = stick_speed/B
-/// and Δ = 0. Below the stick speed the joint creeps, above it the joint slips.
+/// step divided by `stick_speed`, limited to ±1. This is the law of [Mar] with Σ_t = stick_speed/B
+/// and Δ = 0. The joint creeps below the stick speed, and slips above it.
 inline double dry_friction_saturation(double omega, double stick_speed) {
   return std::clamp(omega / stick_speed, -1.0, 1.0);
 }

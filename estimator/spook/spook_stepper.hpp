@@ -35,8 +35,8 @@ enum class StepOutcome {
 /// with λ in the joint frame. Source: [Mar, eqs. 2.18, 2.24, appendix F] as corrected in
 /// docs/method.md.
 ///
-/// λ is eliminated with S = A M⁻¹ Aᵀ + Σ. S is positive definite without loops for compliances ε ≥
-/// 0, and with loops for ε > 0. One scalar T_j per joint remains; rank-one updates include D
+/// λ is eliminated with S = A M⁻¹ Aᵀ + Σ. S is positive definite for compliances ε ≥ 0 without
+/// loops, and for ε > 0 with loops. One scalar T_j per joint remains; rank-one updates include D
 /// exactly. A step does not allocate. Instances are not thread-safe; copies are independent.
 class SpookStepper {
  public:
@@ -90,8 +90,7 @@ class SpookStepper {
     Eigen::Vector3d omega_partner;  // other velocity in the gyroscopic torque
     Eigen::Vector3d v, omega;       // M⁻¹ (M v + h (f + f_g) + known torques), later v⁺
   };
-  /// Two joint ends on the same body, which couple the constraint rows of two joints (row ≥
-  /// column).
+  /// Two joint ends on the same body. They couple the constraint rows of two joints (row ≥ column).
   struct JointEndPair {
     int row, column, row_end, column_end;
   };

@@ -13,7 +13,7 @@ namespace estimator {
 struct FreeParameterColumn {
   ParameterOwner target;
   int column;
-  std::vector<Eigen::Index> rows;  ///< first of each three rows of the balance P that depend on it
+  std::vector<Eigen::Index> rows;  ///< first row of each dependent group of three rows of P
 };
 
 /// Computes the step residual with its derivatives. StepResidual documents the formulas.

@@ -226,8 +226,8 @@ class StepResidualEvaluator {
     }
   }
 
-  /// Returns the constraint multipliers that determine the load-dependent friction of a joint. In
-  /// the explicit form they are computed from the velocities, else they are predicted.
+  /// Returns the constraint multipliers that determine the load-dependent friction of a joint. The
+  /// explicit form computes them from the velocities; the implicit form predicts them.
   Eigen::Matrix<double, 5, 1> bearing_multipliers(const Workspace& ws, std::size_t j) const {
     const auto row = static_cast<Eigen::Index>(5 * j);
     if (settings_.form == ResidualForm::kImplicit) return ws.lambda.template segment<5>(row);

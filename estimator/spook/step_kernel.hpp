@@ -13,8 +13,8 @@
 namespace estimator {
 
 /// Factorization S = L D Lᵀ of a symmetric positive definite matrix of about 5 to 50 rows, with L
-/// unit lower triangular. It operates on whole columns, so that the compiler vectorizes it for a
-/// fixed size. Eigen's general solvers spend most of their time on overhead at these sizes.
+/// unit lower triangular. It operates on whole columns, so the compiler can vectorize it for a
+/// fixed size. At these sizes, Eigen's general solvers spend most of their time on overhead.
 ///
 /// @tparam kSize  rows of S, or Eigen::Dynamic
 template <int kSize>
@@ -23,7 +23,7 @@ class SmallLdlt {
   using Matrix = Eigen::Matrix<double, kSize, kSize>;
   using Vector = Eigen::Matrix<double, kSize, 1>;
 
-  /// @return false unless every pivot is positive; nothing else may then be called.
+  /// @return whether every pivot is positive; if not, no other function may be called
   bool factorize(const Matrix& S) {
     L_ = S;
     inverse_d_.resize(S.rows());
@@ -183,7 +183,7 @@ inline double load_friction_bound(const JointParameterValues& values, const Join
          values.load_friction_angular * (std::abs(lambda[3]) + std::abs(lambda[4]));
 }
 
-/// Gradient of `load_friction_bound` by the multipliers and by the rotation of body b.
+/// Gradient of `load_friction_bound` with respect to the multipliers and the rotation of body b.
 struct LoadFrictionGradient {
   Eigen::Matrix<double, 5, 1> along_multipliers;
   Eigen::Vector3d along_turn;
@@ -207,7 +207,7 @@ inline LoadFrictionGradient load_friction_gradient(const JointParameterValues& v
   return gradient;
 }
 
-/// Angle and control about a joint axis during one step.
+/// Angle and control of a joint axis during one step.
 struct AxisInputs {
   double angle;                ///< joint angle θ [rad]
   double control;              ///< mean control over the step

@@ -16,15 +16,14 @@ struct StepSettings {
   double step = 0.01;  ///< time step h [s]
   GyroscopicForm gyroscopic = GyroscopicForm::kMean;
   ResidualForm form = ResidualForm::kImplicit;
-  /// Weighting compliance of all constraint rows in the implicit form [m/N | rad/(N·m)]. 0: each
-  /// joint's rows get kRelativeWeight times the inertia that they constrain (constrained_inertias).
+  /// Weighting compliance of all constraint rows in the implicit form [m/N | rad/(N·m)]. 0: Σ_w⁻¹
+  /// is kRelativeWeight times the inertia that a row constrains (constrained_inertias).
   double weighting_compliance = 0.0;
 };
 
-/// Inverse weighting compliance Σ_w⁻¹ of a constraint row relative to the inertia that it
-/// constrains, if none is given. With a smaller value, states can violate the constraints. With a
-/// larger one, the residual is bilinear and stiff, which costs iterations [METHOD 5]. It does not
-/// depend on scale.
+/// Default inverse weighting compliance Σ_w⁻¹ of a constraint row, relative to the inertia that the
+/// row constrains. With a smaller value, states can violate the constraints. A larger value makes
+/// the residual bilinear and stiff, which costs iterations [METHOD 5]. It does not depend on scale.
 inline constexpr double kRelativeWeight = 10.0;
 
 /// Inputs of one step from the velocity v to the velocity w, at the configuration q.
@@ -33,7 +32,7 @@ struct StepInput {
   const double* velocity = nullptr;             ///< velocity v before the step, 6 per body
   const double* next_velocity = nullptr;        ///< velocity w = v⁺ after the step, 6 per body
   const double* control = nullptr;              ///< mean control of each motor over the step
-  const double* control_delay_slope = nullptr;  ///< derivative of `control` by the delay [unit/s]
+  const double* control_delay_slope = nullptr;  ///< ∂control/∂delay [unit of the control/s]
 };
 
 /// Derivatives of the step residual r, which has 6 elements per body.
@@ -72,8 +71,8 @@ class StepResidual {
 };
 
 /// Returns the inertia that the constraint rows of each joint constrain: of the point rows (first)
-/// [kg] and of the axis rows (second) [kg·m²]. It is the inverse of the sum of the mean mobilities
-/// of the two bodies, and the scale of the weighting compliance.
+/// [kg], and of the axis rows (second) [kg·m²]. It is the inverse of the sum of the two bodies'
+/// mean mobilities. The weighting compliance is relative to it.
 std::vector<Eigen::Vector2d> constrained_inertias(const Mechanism& mechanism,
                                                   const ModelParameterValues& values);
 

@@ -240,7 +240,7 @@ class StepStateDerivatives : public StepResidualEvaluator<kBodies, kJoints> {
   }
 
   /// Adds two blocks to the derivatives with respect to rotations: `all` to all rows, and
-  /// `rotational` to the rows of the rotational residual.
+  /// `rotational` to the rows of the rotational residual only.
   template <typename Out>
   void add_rotation_columns(const typename Workspace::MatrixVT& all,
                             const typename Workspace::MatrixTT& rotational, Out& out) const {

@@ -11,7 +11,7 @@ namespace estimator {
 ///   ω = r + N λ,   λ_j = −B_j clamp(ω_j / s_j, −1, 1).
 ///
 /// The solution is unique, since it minimizes a strictly convex quadratic function in the box |λ_j|
-/// ≤ B_j. Projected Gauss–Seidel guesses the set of sticking axes. An exact solve for that set
+/// ≤ B_j. Projected Gauss–Seidel guesses the set of sticking axes. An exact solve for this set
 /// gives λ, which is verified. Plain semismooth Newton would cycle on some states [METHOD 3]. No
 /// memory is allocated after construction.
 class JointFrictionSolver {
@@ -49,8 +49,9 @@ class JointFrictionSolver {
 };
 
 /// Cholesky factor of a symmetric matrix of 5×5 blocks with one block row per joint. It is stored
-/// as an envelope: a block row starts at its first nonzero block, and fill-in stays inside. A chain
-/// costs O(joints), and any graph is possible. No memory is allocated after construction.
+/// as an envelope: a block row starts at its first nonzero block, and fill-in stays inside. The
+/// cost for a chain of joints is O(joints). Any graph is possible. No memory is allocated after
+/// construction.
 class JointBlockCholesky {
  public:
   using Block = Eigen::Matrix<double, 5, 5>;

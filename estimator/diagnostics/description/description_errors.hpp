@@ -39,7 +39,7 @@ struct InitialEncoderOffset {
   double value = 0.0;  ///< [rad]
 };
 
-/// The errors found in a rig description, and the repairs that need no confirmation by the user.
+/// The errors found in a rig description, and the repairs that are made without asking the user.
 struct DescriptionExamination {
   std::vector<Finding> findings;
   std::vector<InitialEncoderOffset> starts;
@@ -48,11 +48,11 @@ struct DescriptionExamination {
 /// Searches a rig description for errors before any calibration. Runs short fits to a few seconds
 /// of the recordings, with the description as given and with each likely error corrected. An error
 /// is a fault only if the description fits badly and its correction fits much better. Errors that
-/// the recordings cannot distinguish are reported in one finding. A free encoder zero far from its
-/// given value is a warning and yields an initial value. Reports "unexplained" if no hypothesis
-/// fits, and "not-checked" if a joint turns too far between samples.
+/// the recordings cannot distinguish are reported in one finding. A free encoder zero that is far
+/// from its given value causes a warning, and gets a better initial value. Reports "unexplained" if
+/// no hypothesis fits, and "not-checked" if a joint turns too far between samples.
 ///
-/// The numbers of samples, hypotheses and iterations are bounded. Returns no findings for unusable
+/// The numbers of samples, hypotheses and iterations are limited. Returns no findings for unusable
 /// recordings; `calibrate` reports the reason.
 DescriptionExamination examine_description(const Mechanism& mechanism,
                                            const std::vector<Recording>& recordings,

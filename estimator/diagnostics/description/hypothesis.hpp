@@ -12,11 +12,11 @@ namespace estimator {
 
 /// A possible error in a rig description, and its correction.
 struct DescriptionHypothesis {
-  Message message;      ///< such as: the encoder of joint "2" is inverted
+  Message message;      ///< such as: encoder of joint "2" is inverted
   std::string channel;  ///< encoder, joint or motor
-  /// Empty if the mechanism does not change.
+  /// Corrects the mechanism; may be empty.
   std::function<void(Mechanism&)> correct_mechanism = {};
-  std::function<void(Segment&)> correct_segment = {};  ///< empty if recordings do not change
+  std::function<void(Segment&)> correct_segment = {};  ///< corrects recordings; may be empty
   /// Index of the freed parameter that estimates the size of the error; −1 if there is none.
   int size_parameter = -1;
 };
@@ -25,7 +25,7 @@ struct DescriptionHypothesis {
 /// inverted, shifted, swapped or wrongly scaled encoders, absolute angles instead of relative ones
 /// and vice versa, inverted or swapped motors, wrong sign of a joint position's coordinate, gravity
 /// pointing up, misplaced end stops.
-/// @param recordings  their extreme readings are the initial values of the fitted stops
+/// @param recordings  their extreme readings are the initial positions of misplaced end stops
 std::vector<DescriptionHypothesis> list_common_description_errors(
     const Mechanism& mechanism, const std::vector<Recording>& recordings);
 

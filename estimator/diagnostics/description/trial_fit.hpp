@@ -15,7 +15,7 @@ namespace estimator {
 /// A joint that turns so far between consecutive samples that the rig description cannot be tested.
 struct FastJoint {
   Eigen::Index joint = 0;
-  double share = 0.0;   ///< share of samples after which the joint turns by more than `turn`
+  double share = 0.0;   ///< share of sampling intervals in which it turns by more than `turn`
   double turn = 0.0;    ///< [rad]
   double within = 0.0;  ///< longest time between two samples [s]
 };
@@ -24,15 +24,15 @@ struct FastJoint {
 /// iterations. Residuals that remain within the intervals indicate an error of the rig description,
 /// since no parameter values explain them.
 ///
-/// Free motor gains keep the sign of their initial value. Otherwise a reversed gain would hide a
-/// motor described with the wrong direction.
+/// Free motor gains keep the sign of their initial value. Otherwise a gain of opposite sign would
+/// hide a motor described with the wrong direction.
 class TrialFit {
  public:
   TrialFit() = default;
 
   /// Prepares a fit of a mechanism to excerpts of recordings.
-  /// @param excerpts  few samples; the computing time is proportional to their number
-  /// @param near      if given, its states are the initial states; a fit to as many excerpts
+  /// @param excerpts  should have few samples; the computing time is proportional to their number
+  /// @param near      if given, a fit to as many excerpts, whose states are the initial states
   TrialFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
            const TrialFit* near = nullptr);
 
@@ -42,7 +42,7 @@ class TrialFit {
   /// Fits with a process noise that is a small fraction of the accelerations.
   void run_fine_fit(const std::atomic<bool>* stop);
 
-  /// Returns whether the description could be fitted. A physically meaningless description cannot.
+  /// Returns whether the description could be fitted; false if it is physically meaningless.
   bool is_valid() const { return problem_ != nullptr; }
   /// Returns the joint whose motion is too fast for a fit; nullopt if no joint is.
   const std::optional<FastJoint>& fast_joint() const { return fast_joint_; }

@@ -11,7 +11,7 @@ enum class JumpCause {
   kSlip,       ///< an encoder lost or gained counts, which shifts all later readings
   kLostTime,   ///< the logger missed some time, during which the motion went on
   kAmbiguous,  ///< the readings cannot distinguish a slip from lost time
-  kBreak,      ///< neither; the motion after the jump is unrelated to that before
+  kBreak,      ///< neither; the motions before and after the jump are unrelated
 };
 
 /// The readings of one sensor around a jump.
@@ -41,7 +41,7 @@ struct JumpExplanation {
 /// time, during which every sensor advances by its motion; a smooth motion with shifted readings of
 /// the sensors that jump (slip); two independent motions (break). Compares their likelihoods
 /// [Bas93, ch. 7] with a penalty of log N per parameter for N readings [Sch78]. For a single
-/// sensor, lost time differs from a slip because the speed changes too.
+/// sensor, lost time differs from a slip because it also changes the speed.
 JumpExplanation classify_jump(const std::vector<ReadingsAroundJump>& views);
 
 }  // namespace estimator

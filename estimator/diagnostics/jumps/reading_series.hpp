@@ -13,7 +13,7 @@ namespace estimator {
 /// The readings of one sensor over a segment, or their residuals. Contains no missing readings, and
 /// is continuous over full turns.
 struct ReadingSeries {
-  std::vector<double> times;   ///< since the segment's first row [s]
+  std::vector<double> times;   ///< times since the segment's first row [s]
   std::vector<double> values;  ///< [rad or m]
   std::vector<int> rows;       ///< row of each reading in the segment
   double period = 0.0;         ///< sampling period of the sensor, a multiple of the segment's [s]
@@ -63,9 +63,10 @@ class NoiseScale {
   double noise(std::size_t position) const;
   double quantum() const { return quantum_; }
 
-  /// Returns the largest sustained acceleration [rad/period²], the smallest result of
+  /// Returns the largest sustained acceleration [rad/period²]: the smallest result of
   /// `sustained_acceleration` over strides of up to `longest` readings. Longer strides reduce the
-  /// effect of noise and quantization, and a longer median that of many runs of false readings.
+  /// effect of noise and quantization. A longer median reduces the effect of many runs of false
+  /// readings.
   double sustained_acceleration_over_strides(std::size_t longest) const;
 
   /// Returns the largest sustained acceleration [rad/period²], from second differences of readings
@@ -74,11 +75,10 @@ class NoiseScale {
   double sustained_acceleration(std::size_t stride, bool beyond_noise) const;
 
  private:
-  /// Returns the largest sustained acceleration [rad/period²] from medians of so many second
-  /// differences that a run of five false readings does not change them; infinite for a short
-  /// series.
+  /// Returns the largest sustained acceleration [rad/period²] from medians that a run of five false
+  /// readings does not change. Infinite for a short series.
   double acceleration_despite_runs() const;
-  /// Returns the largest of the given sustained accelerations, without a few that may be due to
+  /// Returns the largest of the given sustained accelerations. Ignores a few, which may be due to
   /// clustered false readings.
   static double largest_sustained(std::vector<double> lasting);
 
@@ -90,8 +90,8 @@ class NoiseScale {
   std::vector<double> local_;  ///< per block of kBlock readings
 };
 
-/// The value of a fitted polynomial at one time, which is a sum of the readings with weights w, and
-/// bounds on the error of this value.
+/// The value of a fitted polynomial at one time, and bounds on its error. The value is a sum of the
+/// readings with weights w.
 struct PolynomialPrediction {
   double value = 0.0;
   double noise_gain = 0.0;  ///< √Σw², noise of `value` if the reading noise is 1

@@ -11,12 +11,11 @@
 
 namespace estimator {
 
-/// A mechanism whose parameters are expressed in the seconds of a logger clock with the relative
-/// rate error ε. A quantity with the unit sⁿ is then (1 + n ε) times its true value, to first order
-/// in ε. Gravity and all other fixed quantities depend on ε (`ParameterDependency`). Free
-/// quantities stay free and lose their priors. ε is thus an ordinary parameter, which is not
-/// identifiable if free parameters absorb its effect. Delays of a few milliseconds are not
-/// converted.
+/// A mechanism whose parameters are in seconds of a logger clock with the relative rate error ε. To
+/// first order in ε, a quantity with the unit sⁿ is (1 + n ε) times its true value. Gravity and all
+/// other fixed quantities depend on ε (`ParameterDependency`). Free quantities stay free and lose
+/// their priors. ε is then an ordinary parameter. It is not identifiable if free parameters absorb
+/// its effect. Delays of a few milliseconds are not converted.
 struct ClockRateMechanism {
   Mechanism mechanism;
   int rate = -1;  ///< index of ε, the last parameter: free, initially zero
@@ -57,14 +56,13 @@ struct PredictedPrecision {
   PredictedClockPrecision clock;
 };
 
-/// Standard deviation of the clock rate above which a clock error goes undetected [-].
+/// Largest standard deviation of the clock rate at which clock errors are detectable [-].
 inline constexpr double kDetectableClockDeviation = 3e-3;
 
-/// Predicts the standard deviations of the parameters of a physical calibration, and of the clock's
+/// Predicts the standard deviations of the parameters of a physical calibration and of the clock
 /// rate, from the Fisher information of the readings at the initial values. Linearises about the
-/// measured motion with short shooting intervals and almost no process noise between them. Costs
-/// two linearisations. Returns an empty result without physical calibration or without free
-/// parameters.
+/// measured motion with short shooting intervals and almost no process noise between them. The cost
+/// is two linearisations. The result is empty for shadow parameters, or without free parameters.
 /// @throws std::invalid_argument as `calibrate`
 PredictedPrecision predict_precision(const Mechanism& mechanism,
                                      const std::vector<Recording>& recordings,

@@ -23,8 +23,9 @@ class ExcerptFit {
 
   /// Fits a mechanism to excerpts of recordings.
   /// @param noise      reading noise of each sensor [rad or m]
-  /// @param cost_max  limit on the cost per reading. There is no fit if free states over short
-  ///                  intervals, which fit better than a simulation, cost more
+  /// @param cost_max  limit on the cost per reading of a first fit of free states over short
+  ///                  intervals, which fits better than a simulation; if this fit costs more, there
+  ///                  is no result
   ExcerptFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
              const Eigen::VectorXd& noise, const CalibrationMonitor& monitor,
              double cost_max = std::numeric_limits<double>::infinity());
@@ -40,7 +41,7 @@ class ExcerptFit {
   Eigen::VectorXd rmse() const;
   const Mechanism& mechanism() const { return problem_->mechanism(); }
 
-  /// Returns the standard deviation of a free parameter for white residuals of the observed size.
+  /// Returns the standard deviation of a free parameter, if residuals are white noise.
   double standard_deviation(int parameter) const;
 
  private:
@@ -67,8 +68,8 @@ struct MisfitCause {
   std::vector<Recording> excerpts;  ///< excerpts with the error corrected
 };
 
-/// The remaining computing work for trying causes, in units of ExcerptFit::work. A count of steps,
-/// not a time, so that findings do not depend on the speed of the computer.
+/// The remaining computing work for trying causes, in units of ExcerptFit::work. It counts steps
+/// instead of time, so that findings do not depend on the speed of the computer.
 struct ComputationBudget {
   double left = 0.0;
   bool exceeded = false;  ///< whether some causes were skipped
@@ -114,14 +115,14 @@ void add_cause_if_fit_improves(const MisfitProblem& problem, const ExcerptFit& f
                                const std::vector<Recording>& excerpts,
                                std::vector<MisfitCause>& causes);
 
-/// Fits a mechanism to excerpts, both including the effect of a cause. Returns an infinite cost if
-/// the fit certainly does not improve enough.
+/// Fits a mechanism to excerpts that both include the effect of a cause. Returns an infinite cost
+/// if the fit certainly does not improve enough.
 ExcerptFit fit_if_promising(const MisfitProblem& problem, const Mechanism& mechanism,
                             const std::vector<Recording>& excerpts);
 
-/// Fits the excerpts with one parameter freed between `lower` and `upper`. Adds its change as a
-/// cause of the misfit if the change is significant and at least `least`: smaller changes may
-/// improve the fit of a chaotic motion by chance.
+/// Fits the excerpts with one parameter freed between `lower` and `upper`. Adds the change as a
+/// cause of the misfit if it is significant and at least `least`. Smaller changes may improve the
+/// fit of a chaotic motion by chance.
 /// @param finding_of  returns the finding about a change and its standard deviation
 void try_other_parameter_value(
     const MisfitProblem& problem, int index, double lower, double upper, double least,

@@ -10,7 +10,7 @@
 
 namespace estimator {
 
-/// The error thrown for recordings or a description from which no meaningful estimate is possible.
+/// The error thrown if the recordings or the description permit no meaningful estimate.
 class UnusableInput : public std::invalid_argument {
  public:
   explicit UnusableInput(std::vector<Finding> all)
@@ -33,17 +33,17 @@ struct DiagnosedInput {
   std::vector<EncoderSlip> slips;
 };
 
-/// Examines recordings and description for faults. Unless `options.repair` is false, makes the
-/// repairs that need no confirmation by the user.
+/// Examines recordings and description for faults. If `options.repair` is set, makes the repairs
+/// that are possible without asking the user.
 DiagnosedInput examine_and_repair_input(const Mechanism& mechanism,
                                         const std::vector<Recording>& recordings,
                                         const CalibrationOptions& options,
                                         const SensorDescription& facts = {},
                                         const CalibrationMonitor& monitor = {});
 
-/// Removes the encoder slips whose estimated sizes are below two standard deviations, with their
-/// findings and free offsets. If there are any, the remaining parameters get their estimates.
-/// @param calibration  of the input
+/// Removes encoder slips with estimated sizes below two standard deviations, with their findings
+/// and free offsets. If any is removed, the remaining parameters get their estimates.
+/// @param calibration  calibration of `input`
 /// @return whether any was removed, so that another calibration is needed
 bool remove_insignificant_slips(const Calibration& calibration, DiagnosedInput& input);
 
@@ -51,7 +51,7 @@ bool remove_insignificant_slips(const Calibration& calibration, DiagnosedInput& 
 bool has_fault(const std::vector<Finding>& findings);
 
 /// Checks that no finding rules out a meaningful estimate.
-/// @throws UnusableInput if a finding does, unless `options.repair` is false
+/// @throws UnusableInput if a finding does and `options.repair` is set
 void require_no_fault(const std::vector<Finding>& findings, const CalibrationOptions& options);
 
 /// A calibration of examined input, and the repaired input that was finally used.

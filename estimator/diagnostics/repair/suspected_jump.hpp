@@ -19,13 +19,12 @@ struct LostTimeScore {
   double gain = 0.0;         ///< cost reduction, in variances of the remaining residuals
 };
 
-/// Returns the sample before which lost time would reduce the cost of a fit most. From this sample
-/// on, every encoder is ahead by its speed times the lost time.
+/// Returns the sample before which an assumed loss of time reduces the cost of a fit most. From
+/// this sample on, every encoder is ahead by its speed times the lost time.
 ///
 /// Free states absorb such a jump at the next shooting node. The motion is therefore simulated from
-/// nodes two and three times as far apart. The residuals between two of these nodes contain the
-/// jump and the effect of state errors. State errors are modelled as one parabola in time per
-/// sensor.
+/// nodes two and three times as far apart. Residuals between two of these nodes contain the jump
+/// and the effect of state errors, which is modelled as one parabola in time per sensor.
 /// @param fit       the fitted problem of states and parameters at its optimum
 /// @param segments  the segments fitted
 std::optional<LostTimeScore> find_likeliest_lost_time(const ShootingProblem& fit,
@@ -34,16 +33,16 @@ std::optional<LostTimeScore> find_likeliest_lost_time(const ShootingProblem& fit
 
 /// Hypothetical jumps in recordings: an encoder slip, and instants at which time may be lost.
 struct SuspectedJump {
-  /// Slip of one encoder, with its repair; without a repair if no slip is suspected.
+  /// Slip of one encoder and its repair. Has no repair if no slip is suspected.
   SignalExamination slip;
   std::vector<RecordingCut> lost_times =
       {};  ///< samples before which time may be lost, the likeliest first
 };
 
 /// Returns the likeliest encoder slip and the likeliest instants of lost time for a rejected model,
-/// if noise alone does not explain them. Noise, or a model that has adapted to such a jump, may
-/// hide the jump from `examine_residuals`. The caller tries each repair, and keeps it if
-/// `is_slip_confirmed`, or if the model is accepted on both sides of a cut.
+/// if noise alone does not explain them. `examine_residuals` may miss such a jump because of noise,
+/// or because the model has adapted to it. The caller tries each repair, and keeps it if
+/// `is_slip_confirmed`, or if the model is accepted on both sides of the cut.
 /// @param estimate  mechanism estimated without the repair
 SuspectedJump find_likeliest_jump(const Mechanism& estimate,
                                   const std::vector<Recording>& recordings,
@@ -56,10 +55,10 @@ SuspectedJump find_likeliest_jump(const Mechanism& estimate,
 bool is_slip_confirmed(const Calibration& without, const Calibration& with,
                        const std::string& offset);
 
-/// Returns whether a single encoder slip or loss of time may explain the whole misfit. If so, at
-/// least one half of every recording contains no jump, and the model fits excerpts of this half.
-/// Parameters are fitted to each half separately. Encoder offsets are free, since the slip may
-/// precede the half.
+/// Returns whether a single encoder slip or loss of time may explain the whole misfit. At least one
+/// half of every recording then contains no jump, and the model fits excerpts of this half.
+/// Parameters are fitted to each half separately. Encoder offsets are free, since a slip may occur
+/// before the half.
 bool is_single_jump_plausible(const Mechanism& estimate, const std::vector<Recording>& recordings,
                               const CalibrationMonitor& monitor);
 

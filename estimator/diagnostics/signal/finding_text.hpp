@@ -25,11 +25,11 @@ Finding make_outlier_finding(const Encoder& sensor, const std::string& recording
 Finding make_slip_finding(const Encoder& sensor, const std::string& recording, double time,
                           double size, double deviation, double quantum);
 
-/// Turns a warning into a note. Used if the model is rejected even after the repair of the finding.
+/// Turns a warning into a note. Used if the model is rejected even after the repair.
 void downgrade_to_note(Finding& finding);
 
 /// Returns a finding about a jump of readings at which the recording is cut.
-/// @param sensors   sensors that the explanation is about, in order
+/// @param sensors   sensors of `explanation`, in its order
 /// @param sensor    index of the sensor whose jump is reported
 Finding make_cut_finding(const std::vector<Encoder>& sensors, int sensor,
                          const std::string& recording, double time,

@@ -43,7 +43,7 @@ struct InitialStopValue {
   double value;   ///< initial value from the impacts in the recordings
 };
 
-/// The faults found in recorded signals, and the repairs that need no confirmation by the user.
+/// The faults found in recorded signals, and the repairs that are made without asking the user.
 struct SignalExamination {
   std::vector<Finding> findings;  ///< faults; `treated` if `apply_repairs` repairs them
   std::vector<RejectedReading> rejected;
@@ -60,8 +60,7 @@ struct SensorLimits {
   double fastest = 0.0;                ///< largest speed [rad/s or m/s]; 0 if not given
 };
 
-/// Encoder and motor data from the rig description, in the order of encoders and motors. 0 for
-/// values that are not given.
+/// Encoder and motor data from the rig description, one value per encoder or motor; 0 if not given.
 struct SensorDescription {
   std::vector<double> quantum = {};  ///< quantization steps [rad or m]
   std::vector<SensorLimits> limits = {};
@@ -75,8 +74,8 @@ std::vector<double> find_quantization_steps(const std::vector<Encoder>& sensors,
                                             const std::vector<Recording>& recordings);
 
 /// Finds faults in recordings without using a model: outliers, slips and lost time
-/// (`find_reading_steps`), clipped readings, dead or copied channels, constant commands, a rig that
-/// a hand holds, and values beyond the rig's limits.
+/// (`find_reading_steps`), clipped readings, dead or copied channels, constant commands, a rig held
+/// by a hand, and values beyond the rig's limits.
 /// @param recordings  without readings of held-out sensors (`split_held_out_sensors`)
 SignalExamination examine_signals(const Mechanism& mechanism,
                                   const std::vector<Recording>& recordings,

@@ -8,9 +8,9 @@
 
 namespace estimator {
 
-/// A standard inertial parameter of a mechanism, in which the equations of motion are linear. Each
-/// body has a mass, first moments m c, and moments of inertia I about its parent joint along the
-/// body's axes. Each motor has the inertia of its rotor.
+/// A standard inertial parameter of a mechanism. The equations of motion are linear in these
+/// parameters: the mass, first moments m c and moments of inertia I of each body, about its parent
+/// joint along the body's axes, and the rotor inertia of each motor.
 struct StandardInertialParameter {
   std::string name;  ///< "B.m", "B.mc_x", "B.I_xx", "1.J_shaft"
   std::string unit;
@@ -23,7 +23,7 @@ struct BaseParameter {
     double factor;
   };
   std::vector<WeightedParameter>
-      terms;  ///< the parameter after which it is named is first, with the factor 1
+      terms;  ///< the first is the parameter that names the combination, with the factor 1
 
   /// Returns the value of the combination for given values of the standard parameters.
   double value(const Eigen::VectorXd& standard) const;
@@ -42,8 +42,8 @@ struct BaseInertialParameters {
 };
 
 /// Computes the base parameters from the regressor at random angles and accelerations with zero
-/// rates. Rate terms add no information, since they follow from the configuration dependence of the
-/// inertias. Loops are closed, and torques are those of the independent joints.
+/// rates. Rate terms add no information, since they follow from the inertia as a function of the
+/// configuration. Motions keep loops closed; torques are those of the independent joints.
 ///
 /// @param seed  seed of the random motions; it affects the result by round-off only
 /// @throws std::invalid_argument for more than kTreeJointsMax joints, or loops that cannot be

@@ -12,11 +12,11 @@
 
 namespace estimator {
 
-/// Error if the motion comes near a change point for every choice of independent joints. A change
-/// point is a configuration from which the joints can continue along two branches.
+/// Error: for every choice of independent joints, the motion comes near a change point. At a change
+/// point, the joints can continue along two branches.
 class ChangePointError : public std::invalid_argument {
  public:
-  /// @param motion_index, configuration_index  of the configuration nearest to the change point
+  /// @param motion_index, configuration_index  index of the configuration nearest a change point
   ChangePointError(const char* what, std::size_t motion_index, Eigen::Index configuration_index)
       : std::invalid_argument(what), motion(motion_index), configuration(configuration_index) {}
 
@@ -24,7 +24,7 @@ class ChangePointError : public std::invalid_argument {
   Eigen::Index configuration;
 };
 
-/// The opening of a loop: the joint that would close it, and the distance between its two sides.
+/// The opening of a loop: the joint that should close it, and the distance between its two sides.
 struct LoopGap {
   std::string joint;
   double distance = 0.0;  ///< between the points of the joint's two sides [m]
@@ -33,7 +33,7 @@ struct LoopGap {
 
 /// The loop-closure equations c(q) = 0 of a mechanism in its joint coordinates q, at its parameter
 /// values. Each joint outside the spanning tree has six equations (point [m], small rotation
-/// [rad]). One equation for every mimic joint follows.
+/// [rad]). Then each mimic joint has one equation.
 class LoopClosure {
  public:
   explicit LoopClosure(const Mechanism& mechanism);
@@ -46,21 +46,21 @@ class LoopClosure {
   Eigen::VectorXd closure_violation(const Eigen::VectorXd& angles);
   Eigen::MatrixXd closure_jacobian(const Eigen::VectorXd& angles);
 
-  /// Changes `angles` to a nearby minimum of the loops' violation, even if the loops cannot be
+  /// Changes `angles` to a nearby minimum of the closure violation, even if the loops cannot be
   /// closed.
   /// @param wanted  desired coordinate of every joint; NaN: arbitrary
   /// @return whether a finite solution was found
   bool minimize_closure_violation(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted);
 
-  /// Returns the norm of the loop-closure violation c, or π if a body is half a turn off.
+  /// Returns the norm of the loop-closure violation c, or π if a body is wrong by half a turn.
   double closure_error(const Eigen::VectorXd& angles);
 
   /// Closes the loops near `angles` by Gauss–Newton, with all joints as close as possible to
   /// `wanted`.
   ///
   /// @param wanted  desired coordinate of every joint; NaN: arbitrary
-  /// @return whether all loops are closed to within kClosed. A body that is half a turn off
-  /// satisfies the equations as well, but its loop counts as open.
+  /// @return whether all loops are closed to within kClosed. A body that is wrong by half a turn
+  /// also satisfies the equations, but its loop counts as open.
   bool close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted);
 
   /// Returns the names of the joints outside the spanning tree, in the order of their equations.
@@ -103,10 +103,10 @@ struct AssemblyMode {
   double deviation;  ///< root mean square deviation from the desired coordinates [rad or m]
 };
 
-/// Returns the assembly modes closest to desired joint coordinates. Random starts find the modes,
-/// and all modes are returned whose deviation is close to the smallest.
+/// Returns the assembly modes closest to desired joint coordinates. Searches from random starts,
+/// and returns all modes whose deviation is close to the smallest.
 /// @param wanted   desired coordinate of every joint; NaN: arbitrary
-/// @param nearest  result if no mode is found: angles at which the loops are nearly closed
+/// @param nearest  output if no mode is found: angles at which the loops are most nearly closed
 std::vector<AssemblyMode> find_assembly_modes(const Mechanism& mechanism, LoopClosure& closure,
                                               const Eigen::VectorXd& wanted,
                                               Eigen::VectorXd& nearest);

@@ -21,9 +21,9 @@ namespace estimator {
 ///
 /// the motion obeys Nᵀ r(q, v, N ÿ + γ) = 0, where r = 0 are the equations of motion without loops.
 /// Loops neither drift nor need stabilization. A sticking joint constrains one combination of the
-/// joint accelerations. A joint adds no constraint if other sticking joints already hold it.
+/// joint accelerations. It adds no constraint if other sticking joints already hold this joint.
 ///
-/// Rows belong to the program, except the results named below.
+/// Rows belong to the program, except the results documented below.
 template <int W>
 class SimdLoopAccelerations {
  public:

@@ -61,7 +61,7 @@ struct NormalMode {
 };
 
 /// Returns whether a mode is neutrally stable within numerical accuracy. Its stiffness is below a
-/// millionth of the largest, or its period exceeds an hour and a half.
+/// millionth of the largest, or its period exceeds 1.7 hours.
 bool is_neutral_mode(const NormalMode& mode, const std::vector<NormalMode>& all);
 
 /// Returns the normal modes, slowest first: the solutions of K x = ω² M x with the stiffness matrix
@@ -76,17 +76,17 @@ struct Equilibrium {
       modes;  ///< normal modes, slowest first; empty if some joint moves no mass
 };
 
-/// Finds the configuration in which the mechanism comes to rest if it is released with friction.
-/// This is a minimum of the potential energy, found by descent from `assembly_guess`, or from zero
-/// if none is given. If loops can be assembled in several ways, the lowest minimum is taken.
+/// Finds the configuration in which the released mechanism comes to rest. This is a minimum of the
+/// potential energy, found by descent from `assembly_guess`, or from zero if none is given. For
+/// loops with several assembly modes, returns the lowest minimum.
 ///
 /// @return nullopt if no minimum exists (a cart on an inclined rail), if loops cannot be closed, or
 /// for more than kTreeJointsMax joints
 std::optional<Equilibrium> find_stable_equilibrium(const Mechanism& mechanism);
 
-/// Returns the equilibrium configuration within the end stops, which find_stable_equilibrium
-/// ignores. Joints that would rest beyond a stop are placed at the stop, and the other joints are
-/// moved into equilibrium.
+/// Returns the equilibrium configuration within the end stops (find_stable_equilibrium ignores
+/// them). Joints that would rest beyond a stop are placed at the stop; the other joints are in
+/// equilibrium.
 /// @param rest  result of find_stable_equilibrium
 Eigen::VectorXd find_equilibrium_within_stops(const Mechanism& mechanism, const Equilibrium& rest);
 
