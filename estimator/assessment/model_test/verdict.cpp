@@ -183,10 +183,10 @@ bool is_judged_by_predictions(const Calibration& calibration) {
   return !calibration.torque_predictions.empty() || !calibration.motion_predictions.empty();
 }
 
-/// Returns the ratio of an error to another size; infinite if the error is not finite, so that a
-/// failed prediction is never accepted.
+/// Returns the ratio of an error to another size; infinite if the error is not finite or the size
+/// is unknown, so that a failed prediction is never accepted.
 double ratio_to(double error, double size) {
-  if (!std::isfinite(error)) return std::numeric_limits<double>::infinity();
+  if (!std::isfinite(error) || std::isnan(size)) return std::numeric_limits<double>::infinity();
   return size > 0.0 ? error / size : 0.0;
 }
 
@@ -292,7 +292,8 @@ class LargestError {
 };
 
 /// Returns the relative error of the torques along the motion. Returns that of the motions
-/// predicted over the longest horizon if there are no torques, and none if a prediction failed.
+/// predicted over the longest horizon if there are no torques, or if only the motions differ by
+/// more than the noise. Returns none if a prediction failed.
 RelativeError measure_prediction_error(const Calibration& calibration,
                                        const std::vector<SensorFitQuality>& fits) {
   double horizon = 0.0;
@@ -304,14 +305,14 @@ RelativeError measure_prediction_error(const Calibration& calibration,
   for (const TorquePrediction& each : calibration.torque_predictions) {
     torques.add(torque_share(each), torque_ratio(each));
   }
-  if (!calibration.torque_predictions.empty()) return torques.get();
   LargestError motions(PredictionKind::kShortTerm, horizon);
   for (const MotionPrediction& each : calibration.motion_predictions) {
     const auto fit = std::ranges::find(fits, each.encoder, &SensorFitQuality::name);
     if (each.horizon < horizon || fit == fits.end()) continue;
     motions.add(ratio_to(each.rmse, fit->motion), motion_ratio(each));
   }
-  return motions.get();
+  const bool only_motions = torques.get().at_noise && !motions.get().at_noise;
+  return calibration.torque_predictions.empty() || only_motions ? motions.get() : torques.get();
 }
 
 RelativeError measure_relative_error(const Calibration& calibration,
