@@ -17,10 +17,12 @@ namespace estimator {
 
 // Interface of a friction law, which is a struct with
 //
-//   kQuantities   its parameters at every joint (FrictionLawParameter), indexed by an enum
-//   kTerms        groups of its parameters that a comparison of laws frees together
-//   (FrictionLawTerm) kInSpook      whether the SPOOK stepper supports it LawParameterValues<T> its
-//   parameter values in order, with one of these functions of a rate ω, for any T:
+//   kQuantities   array of the parameters of each joint (FrictionLawParameter)
+//   kTerms        array of parameter groups that a comparison of laws frees together
+//   kInSpook      whether the SPOOK stepper supports the law
+//   LawParameterValues<T>
+//                 parameter values in order, with one of these functions of a rate ω, for any T:
+//
 //     rate_factor(speed)     factor of the rate, given its magnitude
 //     torque(rate)           torque that opposes the motion, continuous at rest; together with
 //     slope_at_rest()            its derivative at rest, which is the largest

@@ -15,12 +15,11 @@ struct BatchEntry {
   std::string rig;                      ///< path of the rig file
 };
 
-/// Name of the work of a batch for other machines.
+/// Name of this kind of work for other machines (WorkBatch::kind).
 inline constexpr const char* kBatchWork = "batch";
 
-/// Reads a list of calibrations: a CSV file with the columns "recording" and "rig". A cell with
-/// several recordings separates them with semicolons. Relative paths start at the folder of the
-/// list.
+/// Reads a list of calibrations: a CSV file with the columns "recording" and "rig". Semicolons
+/// separate several recordings in a cell. Paths are relative to the folder of the list.
 /// @throws proto::InputError naming the line for an invalid list
 std::vector<BatchEntry> read_batch_list(const std::string& path);
 
@@ -37,11 +36,11 @@ struct BatchOutcome {
   std::string verdict;   ///< "accepted", "doubtful", "rejected" or "no-fit"
   std::string sentence;  ///< the verdict for users
   std::vector<BatchEstimate> estimates;
-  std::string json;  ///< result as of `rigcal calibrate --json`
+  std::string json;  ///< result in the format of `rigcal calibrate --json`
 };
 
-/// Calibrates all entries whose results are not in the store. An entry whose files cannot be read
-/// has a failure, which is not stored.
+/// Calibrates all entries whose results are not in the store. If files of an entry cannot be read,
+/// its outcome is a failure, which is not stored.
 /// @param program  version and build of the program that computes the results; part of their keys
 /// @return one outcome per entry; empty if stopped
 /// @throws proto::InputError if the store cannot be written

@@ -22,7 +22,7 @@ struct BootstrapSettings {
   double disc_error = 0.0;    ///< amplitude of the simulated error of encoder discs [rad]
 };
 
-/// Draws of one method.
+/// Numbers of draws of one method.
 struct BootstrapMethodCount {
   estimator::BootstrapMethod method;
   int draws = 0;
@@ -41,7 +41,7 @@ struct BootstrapResult {
   std::vector<std::string> notes;
 };
 
-/// Name of the work of a bootstrap for other machines.
+/// Name of this kind of work for other machines (WorkBatch::kind).
 inline constexpr const char* kBootstrapWork = "bootstrap";
 
 /// Returns the name of a method: "noise", "blocks" or "leave-out".

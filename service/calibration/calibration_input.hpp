@@ -25,7 +25,7 @@ struct CalibrationInput {
   Rig rig;  ///< rig with the requested values and changes applied
   std::vector<estimator::Recording> recordings;
   std::vector<std::string> changes;  ///< requested changes of the rig file's parameters
-  CalibrationMetadata context;       ///< metadata with the options; the wall time is still missing
+  CalibrationMetadata context;       ///< metadata with the options, but without the wall time
 };
 
 /// Function that reads a recording in the recording format of the rig.

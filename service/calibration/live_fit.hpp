@@ -12,18 +12,18 @@
 
 namespace service {
 
-/// Returns the reason why a request for estimates during a recording cannot be fulfilled, with the
-/// remedy: an invalid rig file, an unknown or fixed parameter, a wrong unit. Empty if it can.
+/// Returns the reason why a request for estimates during a recording is invalid, with the remedy:
+/// an invalid rig file, an unknown or fixed parameter, a wrong unit. Empty if it is valid.
 std::string find_live_problem(const rigcal::v1::CheckLive& request);
 
 /// Estimates the parameters of a rig from a recording in progress. The first estimate is a complete
 /// calibration as by `run_calibration`, with a search for faults and a test of the model. Each
 /// later estimate continues from the last one (estimator::continue_calibration), which takes a
-/// fraction of the time. Whenever the recording has become half as long again, another thread
-/// calibrates it completely, and the following estimates continue from the result.
+/// fraction of the time. Whenever the recording has grown by half of its length, another thread
+/// calibrates it completely, and later estimates continue from the result.
 class LiveFit {
  public:
-  /// Motion that must have been recorded before the first estimate, and between two estimates [s].
+  /// Required duration of recorded motion before the first estimate, and between two estimates [s].
   static constexpr double kFirst_s = 1.0;
   static constexpr double kPeriod_s = 0.25;
   /// Number of samples after which no further estimates follow, to limit memory and time.
@@ -44,8 +44,8 @@ class LiveFit {
   /// Returns whether enough new samples have arrived for another estimate.
   bool is_due() const;
 
-  /// Estimates the parameters from all samples so far. If that is not possible, the result contains
-  /// the reason, and the next samples may make it possible.
+  /// Estimates the parameters from all samples so far. If this is impossible, the result contains
+  /// the reason; more samples may make it possible.
   rigcal::v1::LiveEstimate estimate();
 
   /// Returns whether no further estimates follow: the recording is too long.
@@ -61,7 +61,7 @@ class LiveFit {
   /// Returns the rig with the latest estimates as initial values.
   Rig make_start() const;
   void begin_complete_calibration(const estimator::Recording& recording);
-  /// Continues from a complete calibration that has ended.
+  /// Continues from a finished complete calibration.
   void take_complete_calibration();
   estimator::ContinuedCalibration update(const estimator::Recording& recording);
 

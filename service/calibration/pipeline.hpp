@@ -18,7 +18,7 @@ namespace service {
 
 /// Returns the encoder readings that were rejected: readings in the original recordings `read` that
 /// are missing in the repaired recordings.
-/// @param findings  findings of the repair, which distinguish repetitions from faulty readings
+/// @param findings  findings of the repair; they distinguish repetitions from faulty readings
 std::vector<RejectedReading> find_rejected_readings(
     const std::vector<estimator::Recording>& read,
     const std::vector<estimator::Recording>& repaired, const estimator::Mechanism& mechanism,

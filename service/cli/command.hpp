@@ -25,7 +25,7 @@ AddCommand add_calibrate, add_check, add_repeat, add_crossvalidate, add_bootstra
     add_validate, add_estimate, add_compare, add_simulate, add_design, add_identify, add_init,
     add_info, add_export, add_import, add_recover, add_work;
 
-// These connect to a calibration service (service/cli/remote).
+// The following commands connect to a calibration service (service/cli/remote).
 AddCommand add_sessions, add_jobs, add_watch, add_cancel, add_result, add_report;
 
 /// Adds a command to the program. `Options` is a struct with the command's options, for which an
@@ -49,7 +49,7 @@ CLI::App* add_command(CLI::App& app, ExitCode& exit_code, const char* name, cons
   return command;
 }
 
-/// Adds an option with the name of its type and, if given, the group of options for --help.
+/// Adds an option with the name of its value type and the option group for --help.
 template <typename Value>
 CLI::Option* add_option(CLI::App& command, const char* name, Value& value, const char* type,
                         const std::string& description, const std::string& group = "Options") {

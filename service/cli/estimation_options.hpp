@@ -30,8 +30,8 @@ struct EstimationOptions {
   double time_limit = kTimeLimitDefault;  ///< [s]
 };
 
-/// Output files that a command writes in addition to the printed table. An empty path means that
-/// the file is not written.
+/// Output files that a command writes in addition to the printed table. A file with an empty path
+/// is not written.
 struct ResultFiles {
   std::string json = {};
   std::string plot = {};
@@ -70,8 +70,7 @@ void add_result_file_options(CLI::App& command, ResultFiles& files);
 /// --urdf-out, --mjcf-out and --force.
 void add_rig_file_options(CLI::App& command, ResultFiles& files);
 
-/// Adds the options for descriptions of the calibrated rig (see add_rig_file_options) and
-/// --trajectories to a command.
+/// Adds the options of add_rig_file_options and --trajectories to a command.
 void add_calibration_file_options(CLI::App& command, ResultFiles& files);
 
 /// Returns the paths of the files that the options name as inputs.

@@ -5,7 +5,7 @@
 namespace service {
 
 /// Checks that a report can be written as this file: .html, .htm, or .pdf if Chromium is installed.
-/// Call it before the work whose result the report shows.
+/// Call it before the computations for the report.
 /// @throws proto::InputError with the package to install, or the endings to choose from
 void check_report_file(const std::string& path);
 

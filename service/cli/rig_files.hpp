@@ -11,7 +11,7 @@ namespace service {
 /// Returns whether a file name has the extension of a rig file.
 bool is_rig_file(const std::string& path);
 
-/// Returns whether the user requested any file that describes the calibrated rig.
+/// Returns whether the user requested any description of the calibrated rig.
 bool has_requested_rig_files(const ResultFiles& files);
 
 /// Writes the requested files that describe the calibrated rig. Prints the elements that a file

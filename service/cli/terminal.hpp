@@ -37,10 +37,9 @@ void print_text(const std::string& text, TextTone first = TextTone::kPlain);
 /// the service.
 inline constexpr double kTimeLimitDefault = 3600.0;  // [s]
 
-/// Flag that becomes true at the first Ctrl-C during the lifetime of this object, or when a time
-/// limit is over, which the destructor reports. The second Ctrl-C ends the program as usual, and a
-/// minute after the time limit the program ends in any case. Only one such object may exist at a
-/// time.
+/// Flag that becomes true at the first Ctrl-C during the lifetime of this object, or at a time
+/// limit, which the destructor reports. A second Ctrl-C ends the program as usual. A minute after
+/// the time limit, the program ends in any case. Only one such object may exist at a time.
 class InterruptFlag {
  public:
   /// @param time_limit  [s]; 0: none
@@ -61,8 +60,8 @@ struct ProgressOptions {
   bool verbose = false;  ///< a line for every iteration
 };
 
-/// Display of progress on standard error. On a terminal it is a single line, which is rewritten,
-/// and erased at the end. Other outputs get one line per stage.
+/// Display of progress on standard error. On a terminal it is a single line that is rewritten, and
+/// erased at the end. Other outputs get one line per stage.
 class ProgressLine {
  public:
   explicit ProgressLine(ProgressOptions options);
@@ -97,8 +96,8 @@ class ProgressLine {
 /// progress and stops the calibration at Ctrl-C. If the progress is verbose, it also logs each
 /// iteration. `interrupt` and `progress` must outlive the monitor.
 /// @param threads number of threads; 0: one per processor
-/// @param part    part of the work, e.g. "fold 2 of 5", read again for each line; null: the stages
-///                of the calibration are numbered
+/// @param part    part of the work, e.g. "fold 2 of 5"; the text may change during the work. Null:
+///                the stages of the calibration are numbered
 estimator::CalibrationMonitor make_monitor(const InterruptFlag& interrupt, ProgressLine& progress,
                                            int threads, const std::string* part = nullptr);
 

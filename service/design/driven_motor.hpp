@@ -11,13 +11,13 @@ namespace service {
 
 /// Returns the index of the joint that the requested motor drives.
 /// @param name  name of the joint; empty: the only motor
-/// @throws proto::InputError if the rig has no such motor, or several and no name is given
+/// @throws proto::InputError if the rig has no such motor, or has several and no name is given
 int find_driven_joint(const Rig& rig, const std::string& name);
 
-/// Returns the command limits of a motor in the rig file, with a lower largest command if
+/// Returns the command limits of a motor in the rig file. The largest command is lower if
 /// requested.
 /// @param command_max  requested largest command [unit of the control]; 0: the rig's limit
-/// @throws proto::InputError if the rig file has no command limit or allows less
+/// @throws proto::InputError if the rig file has no command limit, or a limit below `command_max`
 daq::CommandLimits find_command_limits(const Rig& rig, int joint, double command_max);
 
 /// Returns a sentence if the largest torque or force of a motor does not exceed the dry friction of
@@ -29,7 +29,7 @@ std::string describe_weak_motor(const Rig& rig, int joint, double command_max);
 /// Returns a clause with remedies for a run in which a rig moves too little.
 std::string list_motion_remedies(const Rig& rig);
 
-/// First cautious run of a rig whose motor gain may be far off.
+/// First cautious run of a rig whose motor gain may be very wrong.
 struct TestPushRun {
   std::string scenario;     ///< text of the scenario file (proto/scenario.proto)
   double command = 0.0;     ///< largest command [unit of the control]
@@ -45,12 +45,12 @@ struct TestPushRun {
 TestPushRun make_test_push_run(const Rig& rig, int joint, double command, double motion_share,
                                double rate);
 
-/// Joints of which one must move in a run.
+/// The joints of which at least one must move in a run.
 enum class MovedJoints { kAny, kDriven };
 
 /// Returns a sentence without full stop if no encoder reading changed by more than three counts in
 /// a recording. Returns an empty text if something moved, or if the size of a count is unknown.
-/// @param joint  the driven joint; it has an encoder of its own if it must move
+/// @param joint  the driven joint; it must have its own encoder for MovedJoints::kDriven
 std::string describe_missing_motion(const Rig& rig, int joint,
                                     const estimator::Recording& recording,
                                     MovedJoints moved = MovedJoints::kAny);

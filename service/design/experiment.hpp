@@ -31,15 +31,15 @@ struct TargetPrecision {
 /// @throws proto::InputError for a parameter that the rig does not have or that is not free, an
 ///         invalid precision, or a percentage of zero or of a bound
 /// @param mechanism  with the present values
-/// @param in_file    with the values of the rig file, to which a percentage refers if the present
+/// @param in_file    with the values of the rig file. A percentage refers to them if the present
 ///                   value is at a bound
 std::vector<TargetPrecision> parse_target_precisions(const std::string& option,
                                                      const std::vector<std::string>& texts,
                                                      estimator::Mechanism& mechanism,
                                                      const estimator::Mechanism& in_file);
 
-/// Returns whether a parameter's value is at one of its bounds, so that it is no measure of the
-/// parameter's size.
+/// Returns whether a parameter's value is at one of its bounds. Such a value does not indicate the
+/// size of the parameter.
 bool is_at_bound(const estimator::Parameter& parameter);
 
 /// Returns the default targets of an experiment: all free parameters, as precise as possible.
@@ -58,7 +58,7 @@ std::vector<estimator::DesignTarget> make_design_targets(
 std::string describe_uncertain_target(const TargetPrecision& target, const std::string& rig_path);
 
 /// Returns a sentence without full stop about a target that no command of a motor makes
-/// identifiable, with the parameters from which it is not separable.
+/// identifiable. It lists the parameters whose effects cannot be separated from the target's.
 /// @param motor      name of the driven joint
 /// @param seen       uncertainty after various commands
 /// @param mechanism  with the free parameters of `seen`
@@ -74,8 +74,8 @@ struct DesignInput {
   /// information.
   Eigen::VectorXd deviations;
   std::vector<estimator::Recording> recordings;  ///< recordings of the last result, if readable
-  /// Whether a calibration result gives values and standard deviations; without such a result, the
-  /// values of the rig file may be far off.
+  /// Whether a calibration result gives values and standard deviations. Without it, the values of
+  /// the rig file may be very wrong.
   bool is_estimated = false;
   /// Files of `recordings`, if a result lists them in addition to parameter values.
   std::vector<RecordingSource> sources = {};
@@ -130,7 +130,7 @@ struct ExperimentPrecision {
   double value = 0.0;
   double before = 0.0;  ///< standard deviation; infinite: no information
   double after = 0.0;   ///< predicted standard deviation; infinite: no information
-  bool is_at_bound = false;  ///< the value is at a bound, so a share of it is meaningless
+  bool is_at_bound = false;  ///< the value is at a bound; a percentage of it is meaningless
   bool is_target = false;
   double asked = 0.0;  ///< requested standard deviation; 0: as small as possible
 };
@@ -140,7 +140,7 @@ struct DesignedExperiment {
   CommandKind kind = CommandKind::kMultisine;
   std::string scenario;  ///< text of the scenario file (proto/scenario.proto)
   std::vector<ExperimentPrecision> parameters;
-  int draws = 0;  ///< number of simulated parameter samples; all stay within the rig's limits
+  int draws = 0;  ///< number of simulated parameter samples, all within the rig's limits
   bool cancelled = false;
   std::vector<std::string> notes;
 };
@@ -153,7 +153,7 @@ class InfeasibleExperiment : public proto::InputError {
 };
 
 /// Exception that is thrown if the standard deviations of the parameters are too large to design an
-/// experiment. Smaller ones can make one possible.
+/// experiment. With smaller standard deviations, a design may be possible.
 class UncertainExperiment : public InfeasibleExperiment {
  public:
   using InfeasibleExperiment::InfeasibleExperiment;

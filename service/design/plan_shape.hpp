@@ -11,10 +11,10 @@
 
 namespace service {
 
-/// Returns whether an encoder reads a joint alone.
+/// Returns whether an encoder reads only this joint.
 bool measures_only(const estimator::Encoder& encoder, int joint);
 
-/// Returns whether a joint has an encoder that reads this joint alone.
+/// Returns whether a joint has an encoder that reads only this joint.
 bool has_own_encoder(const estimator::Mechanism& mechanism, int joint);
 
 /// Returns a text in quotes, with special characters escaped, for a Protobuf text file.
@@ -46,7 +46,7 @@ estimator::FeedbackLaw make_swing_up_law(const SwingUpProperties& rig);
 /// Properties of a rig that determine the position feedback of a designed run.
 struct FeedbackProperties {
   double setpoint = 0.0;     ///< coordinate of the driven joint before the run [rad or m]
-  double offset = 0.0;       ///< of its encoder: coordinate at reading zero [rad or m]
+  double offset = 0.0;       ///< encoder offset: coordinate at reading zero [rad or m]
   double reach = 1.0;        ///< distance from the setpoint to the nearest limit [rad or m]
   double direction = 1.0;    ///< sign of the motion due to a positive command
   double command_max = 0.0;  ///< largest magnitude of the whole command [unit of the control]
@@ -54,9 +54,9 @@ struct FeedbackProperties {
 };
 
 /// Returns the settings of the position feedback of a plan, whose joint is joint 0. The vector
-/// `gains` (relative to the largest command) consists of the largest feedback command (relative to
-/// the largest command), the distance at which the feedback reaches it (relative to the reach), and
-/// the ratio of derivative to proportional gain [s].
+/// `gains`, divided by command_max, consists of the largest feedback command (relative to
+/// command_max), the distance at which the feedback reaches it (relative to the reach), and the
+/// ratio of derivative to proportional gain [s].
 daq::PositionFeedbackSettings compute_feedback_settings(const FeedbackProperties& rig,
                                                         const Eigen::VectorXd& gains);
 
@@ -94,7 +94,7 @@ CommandShape make_command_shape(CommandKind kind, double duration, double fastes
 /// Sets the signals and the feedback law of a design task. The signals are the columns of a matrix
 /// (samples × signals): the sine and cosine of each tone, or one signal per pulse. A swing-up has
 /// no signals.
-/// @param task  its period must be set
+/// @param task  its sampling period must be set
 void set_task_signals(const CommandShape& shape, estimator::DesignTask& task);
 
 /// Returns a plan with its commands multiplied by `share` below 1, so that the rig moves less.

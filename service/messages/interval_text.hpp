@@ -6,7 +6,7 @@
 
 namespace service {
 
-/// Describes whether the reported intervals hold, as a sentence without its full stop.
+/// Returns a sentence, without full stop, on whether the bootstrap confirms the reported intervals.
 std::string describe_interval_verdict(const estimator::Bootstrap& bootstrap);
 
 }  // namespace service

@@ -34,7 +34,7 @@ const MessageRow& find_message_row(estimator::MessageCode code);
 /// tests.
 std::vector<MessageRow> message_rows();
 
-/// Return the rows of the message table for one subject.
+/// Return the rows of the message table for messages of one subject.
 std::span<const MessageRow> input_message_rows();
 std::span<const MessageRow> signal_message_rows();
 std::span<const MessageRow> description_message_rows();

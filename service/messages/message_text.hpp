@@ -12,13 +12,13 @@ namespace service {
 /// Returns "note", "warning" or "fault".
 std::string severity_name(estimator::Severity severity);
 
-/// Returns the sentence of a message, without a capital at its start and a full stop at its end.
+/// Returns the sentence of a message, without capital first letter and full stop.
 std::string format_message(const estimator::Message& message);
 
 /// Returns the sentence of an error, and what the reader can do about it.
 std::string format_error(const estimator::Message& message);
 
-/// Returns the sentence of a note, after "warning: " if it is one.
+/// Returns the sentence of a note. The prefix "warning: " marks a warning.
 std::string format_note(const estimator::Message& message);
 
 /// Returns the sentences of notes.

@@ -10,7 +10,7 @@
 
 namespace service {
 
-/// Recording file for a calibration, with the part of the recording to use.
+/// Recording file for a calibration, and the part of the recording to use.
 struct RecordingSource {
   std::string path;
   std::string name = {};  ///< display name; if empty, the path is shown
@@ -23,7 +23,7 @@ struct CalibrationRequest {
   std::string rig_name;  ///< name of the rig file, for messages
   std::string rig_text;  ///< contents of the rig file (proto/rig.proto)
   ParameterValues values = {};
-  ParameterEdits edits = {};  ///< changes to parameters, applied after `values`
+  ParameterEdits edits = {};  ///< changes of parameters, applied after `values`
   std::vector<RecordingSource> recordings;
   estimator::CalibrationOptions options = {};
   std::string version = {};        ///< version of this program

@@ -6,13 +6,13 @@
 namespace service {
 
 /// Returns calibration options as a Protobuf message.
-/// @param all  all options; false: only the options that differ from their defaults
+/// @param all  whether to include options with their default value
 google::protobuf::Struct make_options_message(const estimator::CalibrationOptions& options,
                                               bool all);
 
 /// Reads calibration options from a Protobuf message. Missing options get their defaults.
-/// @param where           place of the message, for errors
-/// @param ignore_unknown  ignore options that this version does not have
+/// @param where           location of the message, for errors
+/// @param ignore_unknown  whether to ignore options that this version does not have
 estimator::CalibrationOptions read_calibration_options(const google::protobuf::Struct& message,
                                                        const std::string& where,
                                                        bool ignore_unknown);

@@ -41,19 +41,19 @@ struct ParameterValues {
 [[noreturn]] void reject_result_file(const std::string& path, const std::string& what,
                                      const std::string& why);
 
-/// Reads the parameter values in a result file of `rigcal calibrate --json`. An empty path gives no
-/// values.
+/// Reads the parameter values in a result file of `rigcal calibrate --json`. Returns no values for
+/// an empty path.
 ParameterValues read_parameter_values(const std::string& path);
 
-/// Returns the parameters of a mechanism that have these values, with the covariance of the values.
-/// Parameters that the calibration could not identify are left out.
+/// Returns the mechanism's parameters that are in `values`, with their covariance. Parameters that
+/// the calibration could not identify are omitted.
 /// @param unknown  output: names of the parameters that were not identifiable
 estimator::UncertainParameters parameter_value_covariance(const ParameterValues& values,
                                                           const estimator::Mechanism& mechanism,
                                                           std::vector<std::string>& unknown);
 
-/// Sets parameters of a mechanism to values from a result file. Other parameters keep their values,
-/// and free and fixed parameters stay free and fixed.
+/// Sets parameters of a mechanism to values from a result file. Other parameters keep their values.
+/// Free parameters stay free, and fixed parameters stay fixed.
 /// @throws proto::InputError with file and field, for an unknown name, another unit, or a value
 ///         that violates bounds or dependencies of the rig
 void apply_parameter_values(const ParameterValues& values, estimator::Mechanism& mechanism);

@@ -13,7 +13,7 @@ namespace service {
 /// predicted identifiability, and plots of the readings. The plots highlight findings and show
 /// rejected samples as points.
 /// @param mechanism   mechanism of the recorded rig
-/// @param recordings  repaired recordings; `context` has the rejected samples
+/// @param recordings  repaired recordings; `context` contains the rejected samples
 std::string render_examination_page(const estimator::Mechanism& mechanism,
                                     const std::vector<estimator::Recording>& recordings,
                                     const std::vector<estimator::Finding>& findings,

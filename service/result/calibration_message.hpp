@@ -16,14 +16,14 @@ struct RejectedReading {
   int sensor = 0;      ///< sensor index
   double time = 0.0;   ///< time in the recording [s]
   double value = 0.0;  ///< [rad or m]
-  /// True for a correct reading that only repeats another one: of a joint at rest, or of a sensor
-  /// that is slower than the recording.
+  /// True for a correct reading that only repeats another reading, because the joint is at rest or
+  /// the sensor is slower than the recording.
   bool is_repetition = false;
 };
 
 /// Metadata in the result of a calibration, such as options, recordings and date.
 struct CalibrationMetadata {
-  std::string rig;         ///< name of the rig; if it has none, of the rig file
+  std::string rig;         ///< name of the rig, or of the rig file if the rig has none
   std::string version;     ///< version of this program
   double wall_time = 0.0;  ///< duration of the calibration, without loading [s]
   estimator::CalibrationOptions options;

@@ -23,9 +23,8 @@ std::string describe_calibration_ending(const estimator::Calibration& calibratio
 /// empty if no interval is wider.
 std::string explain_wide_intervals(const estimator::Calibration& calibration);
 
-/// Returns a sentence on the fixed masses, lengths and constants that affect the estimates most,
-/// since the 95 % confidence intervals assume that they are exact; empty without intervals or
-/// effects.
+/// Returns a sentence on the fixed masses, lengths and constants that affect the estimates most:
+/// the 95 % confidence intervals assume that they are exact. Empty without intervals or effects.
 std::string explain_exact_values(const estimator::Calibration& calibration);
 
 /// Returns warnings on joints whose measured motion the model does not reproduce.

@@ -18,7 +18,7 @@ namespace service {
 struct StoredResult {
   std::string file;  ///< path of the result for messages
   CalibratedParameters rig;
-  std::map<std::string, double> noise;  ///< noise by encoder [rad or m]; may lack some
+  std::map<std::string, double> noise;  ///< by encoder name [rad or m]; may lack encoders
   std::string rig_name;
   std::string rig_text;
   std::string command;  ///< rigcal command that made the result
@@ -42,7 +42,7 @@ StoredResult parse_stored_result(const std::string& file, const std::string& tex
 /// Reads a calibration result that `rigcal calibrate --json` wrote.
 StoredResult read_stored_result(const std::string& path);
 
-/// Returns whether two results are of calibrations that used the same recording.
+/// Returns whether two results come from calibrations that used a common recording.
 bool have_common_recordings(const StoredResult& first, const StoredResult& second);
 
 /// General data in a result file of any rigcal command, such as command, date and rig.

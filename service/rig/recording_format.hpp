@@ -20,19 +20,19 @@ struct EncoderColumn {
   bool in_degrees = false;     ///< the rig file gives the unit DEGREE
   bool allow_missing = false;  ///< an empty cell or nan means a missing reading
   double count_size = 0.0;     ///< size of an encoder count [rad or m]; 0 if unknown
-  double counts_modulo = 0.0;  ///< number of counts after which the counter starts again; 0: never
+  double counts_modulo = 0.0;  ///< number of counts after which the counter restarts at 0; 0: never
   std::string place = {};      ///< location in the rig file, "FILE:LINE:COLUMN"
 };
 
-/// CSV column with the control signal of a motor. The control signal is scale · value. For a joint
-/// with a prescribed motion, it is the column of the coordinate, whose acceleration is the control.
+/// CSV column with the control signal of a motor, which is scale · value. For a joint with a
+/// prescribed motion, it contains the coordinate, whose acceleration is the control.
 struct ControlColumn {
   std::string column;
   std::string joint;
   std::string unit;  ///< unit of the control signal
   double scale = 1.0;
   bool has_scale = false;      ///< the rig file gives the scale
-  double largest = 0.0;        ///< largest magnitude that the motor takes [unit]; 0 if unknown
+  double largest = 0.0;        ///< largest magnitude that the motor accepts [unit]; 0 if unknown
   bool is_prescribed = false;  ///< whether the recorded coordinate prescribes the motion
   std::string place = {};      ///< location in the rig file, "FILE:LINE:COLUMN"
 };
@@ -53,7 +53,7 @@ struct SensorColumn {
 
 /// Format of a rig's CSV recordings. Columns are ordered as in estimator::Segment.
 struct RecordingFormat {
-  std::string time_column;            ///< empty if the file has no time stamps; `rate` then applies
+  std::string time_column;            ///< empty if files have no time stamps; `rate` then applies
   double time_scale = 1.0;            ///< seconds per unit of the time column
   double rate = 0.0;                  ///< sampling rate of files without time stamps [Hz]
   double jitter_tolerance = 0.05;     ///< largest deviation from uniform sampling [periods]

@@ -27,7 +27,7 @@ struct JointProperties {
 
 /// Properties of an encoder in a rig file that the mechanism model does not contain.
 struct EncoderProperties {
-  double counts = 0.0;                  ///< counts per turn, prismatic: per metre; 0 if unknown
+  double counts = 0.0;                  ///< counts per turn, or per metre (prismatic); 0 if unknown
   const char* counts_of = "";           ///< "turn" or "m" (JointTraits::count_unit)
   double count = 0.0;                   ///< size of one count [rad or m]; 0 if unknown
   std::string place = {};               ///< location in the rig file, "FILE:LINE:COLUMN"
@@ -43,15 +43,15 @@ struct Rig {
   std::optional<RecordingFormat> format;     ///< nullopt if the file has no recording { }
   /// Location "FILE:LINE:COLUMN" of each prior in the rig file, by parameter name.
   std::map<std::string, std::string> prior_locations = {};
-  /// Reason why rigcal-daq refuses to drive the unit of the file; empty if its limits are complete,
-  /// or if the file has no section `unit`.
+  /// Reason why rigcal-daq refuses to drive the conversion unit of the file. Empty if its safety
+  /// limits are complete, or if the file has no section `unit`.
   std::string incomplete_safety = {};
 };
 
 /// Reads and checks a rig file.
-/// @throws proto::InputError "FILE:LINE:COLUMN: message; remedy" for syntax errors, unknown fields,
-///         unknown or repeated names, physically inconsistent inertias, bounds that exclude the
-///         value, …
+/// @throws proto::InputError "FILE:LINE:COLUMN: message; remedy" for errors such as wrong syntax,
+///         unknown fields, unknown or repeated names, physically inconsistent inertias, or bounds
+///         that exclude the value
 Rig load_rig(const std::string& path);
 
 /// Parses and checks the text of a rig file. Messages use `path` as the name of the file.
@@ -60,8 +60,8 @@ Rig parse_rig(const std::string& path, const std::string& text);
 /// Rig, with the locations of its parameters in the rig file.
 struct RigWithLocations {
   Rig rig;
-  /// Path of nested fields to each parameter in the rig file, by parameter name. Messages on the
-  /// path can be missing in the file. All parameters of chain { } have the path of chain { }.
+  /// Path of nested fields to each parameter in the rig file, by parameter name. The file may lack
+  /// messages on the path. All parameters of chain { } have the path of chain { }.
   std::map<std::string, std::vector<proto::FieldStep>> places;
 };
 

@@ -53,8 +53,8 @@ std::vector<FrictionField> list_friction_fields(const rigcal::v1::Friction& fric
 estimator::SensorLimits find_encoder_limits(const rigcal::v1::Safety& safety,
                                             const estimator::Encoder& sensor);
 
-/// Returns why rigcal-daq refuses to drive the unit of a rig file; empty if the safety limits are
-/// complete, or if the file has no section `unit`.
+/// Returns why rigcal-daq refuses to drive the conversion unit of a rig file. Empty if the safety
+/// limits are complete, or if the file has no section `unit`.
 /// @param root  location of the rig in its file
 std::string describe_incomplete_safety(const rigcal::v1::Rig& rig, const proto::TextLocator& root);
 

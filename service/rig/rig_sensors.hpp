@@ -11,8 +11,8 @@
 
 namespace service {
 
-/// Function that throws proto::InputError for a name that is empty or already used. The parameter
-/// `kind` is the kind of the named element for messages.
+/// Function that throws proto::InputError for a name that is empty or already used. `kind` is the
+/// type of the named element, for messages.
 using NameCheck =
     std::function<void(const std::string& name, const char* kind, const proto::TextLocator& place)>;
 
@@ -24,7 +24,7 @@ using ReadParameter =
 /// Range and units of an instrument in a rig file. An inertial sensor has two instruments,
 /// gyroscope and accelerometer; other sensors have one or two.
 struct InstrumentProperties {
-  /// Unit of readings whose size is a property of the sensor, such as counts.
+  /// Unit of measurement that depends on the sensor, such as counts.
   struct InstrumentUnit {
     const char* word;   ///< name of the unit in recording { }
     const char* what;   ///< name of the unit in messages, e.g. "counts"

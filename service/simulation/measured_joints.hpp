@@ -11,16 +11,16 @@
 
 namespace service {
 
-/// Joint states of a simulation as rigcal-daq measures them on a rig: encoder readings in whole
-/// counts, and the speeds over the last samples. Joints without their own encoder have their exact
-/// state.
+/// Joint states of a simulation as rigcal-daq would measure them on a rig: encoder readings in
+/// whole counts, and speeds over the last samples. The state of a joint without its own encoder is
+/// exact.
 class MeasuredJoints {
  public:
   explicit MeasuredJoints(const Rig& rig);
 
   /// Adds the readings of a sample. The returned states are valid until the next call.
-  /// @param time      of the sample; must increase [s]
-  /// @param readings  of the rig's encoders [rad or m]
+  /// @param time      time of the sample; must increase [s]
+  /// @param readings  readings of the rig's encoders [rad or m]
   /// @param plant     exact states at the sample
   std::span<const daq::JointState> add(double time, const Eigen::VectorXd& readings,
                                        const Plant& plant);

@@ -10,7 +10,7 @@
 
 namespace service {
 
-/// Simulated mechanism that is integrated in time step by step.
+/// Simulated mechanism whose motion is integrated step by step.
 class Plant {
  public:
   virtual ~Plant() = default;
@@ -24,7 +24,7 @@ class Plant {
   /// Integrates the motion over one simulation step with constant controls.
   /// @param control  control of each motor, in joint order
   /// @param time     time at the start of the step for messages [s]
-  /// @throws proto::InputError if the model cannot be stepped
+  /// @throws proto::InputError if the motion cannot be integrated
   virtual void advance_step(const Eigen::VectorXd& control, double time) = 0;
 
   /// Returns coordinates, speeds and accelerations of all joints at the start of the last step, as
@@ -67,8 +67,8 @@ std::unique_ptr<Plant> make_plant(const Rig& rig, const Scenario& scenario, doub
 /// SPOOK supports all joints, otherwise the equations of motion.
 Integrator choose_integrator(const estimator::Mechanism& mechanism, Integrator asked);
 
-/// Returns notes on inertias that no body has. Such inertias may nevertheless result from a
-/// calibration, if only sums of inertias are identifiable.
+/// Returns notes on physically inconsistent inertias. A calibration may estimate such inertias if
+/// only sums of inertias are identifiable.
 /// @throws proto::InputError if the motion cannot be simulated
 std::vector<std::string> find_inertia_notes(const Rig& rig);
 

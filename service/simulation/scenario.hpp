@@ -36,7 +36,7 @@ struct Scenario {
   double rate = 1000.0;                              ///< sampling rate [Hz]
   Eigen::VectorXd initial_angles{};                  ///< initial joint coordinates [rad or m]
   Eigen::VectorXd initial_speeds{};                  ///< initial joint speeds [rad/s or m/s]
-  std::string start_note{};  ///< where a release without `initial` starts; empty for others
+  std::string start_note{};  ///< start position of a release without `initial`; otherwise empty
   std::vector<daq::CommandLimits> command_limits{};  ///< one per motor; empty if no limits
   std::vector<JointLimit> limits{};
   double noise = 0.0;           ///< standard deviation of the white noise of angles [rad]

@@ -22,12 +22,12 @@ struct SimulatedRun {
   Eigen::MatrixXd joint_motion;
   Integrator integrator = Integrator::kSpook;  ///< integration method used
   bool cancelled = false;                      ///< stopped early; existing samples are valid
-  std::vector<std::string> notes;              ///< messages on exceeded limits and early ends
+  std::vector<std::string> notes;              ///< messages on exceeded limits and an early end
 };
 
 /// Simulates a scenario on a rig with the SPOOK stepper or the equations of motion. Encoder
-/// readings are unwrapped and include encoder offsets, noise and quantization. Motor commands are
-/// computed from the true state at every sample and act after the input delay of the motor.
+/// readings are unwrapped, and include encoder offsets, noise and quantization. Motor commands are
+/// computed from the true state at every sample, and act after the input delay of the motor.
 /// @param step  simulation step [s]. It must divide the sampling period. If it is longer than the
 ///         sampling period, each step gives one sample
 /// @param stop  flag that another thread sets to stop the simulation; may be null

@@ -18,18 +18,18 @@ struct ColumnStatistics {
 /// noise is 0 for fewer than four values, and for a column that rises in equal steps (up to
 /// rounding).
 ///
-/// The noise is estimated from third differences, which are small for a smooth motion, divided by
-/// their standard deviation for white noise of standard deviation 1 (√20 without missing values).
-/// The standard deviation of these quotients is estimated by the median magnitude divided by
-/// 0.6745, which is robust against outliers.
+/// The noise is estimated from third differences, which are small for a smooth motion. Each is
+/// divided by its standard deviation for white noise of standard deviation 1 (√20 without missing
+/// values). The median magnitude of these quotients, divided by 0.6745, is the noise; it is robust
+/// against outliers.
 ColumnStatistics compute_column_statistics(const std::vector<double>& values);
 
-/// Returns the smallest and the largest value of a column. Values in up to five successive rows
-/// that enlarge the range by more than a factor of 3 are taken for false readings.
+/// Returns the smallest and the largest value of a column. Ignores values as false readings if they
+/// are in at most five successive rows and enlarge the range by more than a factor of 3.
 std::pair<double, double> find_range_without_spikes(const std::vector<double>& values);
 
-/// Returns the median of numbers, for an even count the upper of the two middle numbers. NaN marks
-/// a missing value. Returns NaN if there are no numbers.
+/// Returns the median of numbers. For an even count it is the upper of the two middle numbers. NaN
+/// marks a missing value. Returns NaN if there are no numbers.
 double median(std::vector<double> values);
 
 }  // namespace service

@@ -31,7 +31,7 @@ inline std::string format_sentence(std::string text) {
 inline constexpr int kTextColumnsMax = 100;
 
 /// Wraps a text at spaces and returns its lines. A word longer than `width` is not broken.
-/// @param width, indent  largest width of a line, and indent of all lines but the first [columns]
+/// @param width, indent  largest width of a line, and indent of all lines after the first [columns]
 std::vector<std::string> wrap_text(const std::string& text, int width, int indent = 0);
 
 /// Returns the number of columns that a UTF-8 text occupies in a terminal.
@@ -40,7 +40,7 @@ int display_width(const std::string& text);
 /// Returns a progress line of an optimization, e.g. "joint estimation: iteration 3  cost 12.5
 /// gradient 0.1".
 ///
-/// @param cost_has_changed  whether to note that the cost function differs from the previous line's
+/// @param cost_has_changed  whether to note that the cost function differs from the last line's
 std::string format_iteration(const std::string& stage, int iteration, double cost, double gradient,
                              bool cost_has_changed);
 

@@ -5,7 +5,7 @@
 
 namespace service {
 
-/// Quantity in a table, with its standard deviation: NaN if unknown, 0 for an exact value.
+/// Quantity in a table. Its standard deviation is NaN if unknown, and 0 for an exact value.
 struct TableQuantity {
   double value;
   double standard_deviation;

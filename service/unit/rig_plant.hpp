@@ -15,21 +15,21 @@
 
 namespace service {
 
-/// Assignment of a conversion unit's inputs and outputs to joints and motors of a rig, in the
-/// unit's order.
+/// Assignment of a conversion unit's inputs and outputs, in the unit's order, to encoders, motors
+/// and sensors of a rig.
 struct UnitWiring {
   std::vector<int> encoders;  ///< indices among the rig's encoders (used_encoders)
   std::vector<int> motors;    ///< indices of the driven joints
   std::vector<int> sensors;   ///< indices of the inertial sensors among the rig's sensors
 };
 
-/// Simulated rig that a rig file describes, connected to a simulated unit. Its motion follows from
-/// its equations of motion. Considers the delays of motors and encoders. If the motion cannot be
+/// Simulated rig from a rig file, connected to a simulated conversion unit. It integrates the
+/// equations of motion, and includes the delays of motors and encoders. If the motion cannot be
 /// integrated, the rig stops.
 class RigPlant final : public firmware_iface::sim::UnitPlant {
  public:
   /// @param start    initial coordinates of all joints [rad or m], with closed kinematic loops
-  /// @param stop     set if the motion cannot be integrated (see `error`), so that the program ends
+  /// @param stop     set to end the program, if the motion cannot be integrated (see `error`)
   /// @throws proto::InputError for a negative delay of a motor or encoder
   RigPlant(Rig rig, UnitWiring wiring, const Eigen::VectorXd& start, std::atomic<bool>& stop);
 

@@ -11,7 +11,7 @@
 
 namespace service {
 
-/// Files and settings for the simulation of a unit with a rig that a rig file describes.
+/// Files and settings for the simulation of a conversion unit with a rig from a rig file.
 struct RigUnitRequest {
   std::string rig;                          ///< rig file
   std::string config = {};                  ///< simulation file without a rig; empty: none
@@ -21,20 +21,20 @@ struct RigUnitRequest {
   firmware_iface::sim::SimOverrides overrides = {};
 };
 
-/// A simulated unit that is connected to a simulated rig from a rig file.
+/// A simulated conversion unit that is connected to a simulated rig from a rig file.
 struct RigUnit {
   firmware_iface::sim::SimulationSettings settings;
   std::unique_ptr<RigPlant> plant;
-  std::string parameter_text;  ///< the rig file's text, and where other parameter values come from
+  std::string parameter_text;  ///< text of the rig file, and the source of other parameter values
 };
 
-/// Prepares the simulation of a rig file's unit. Encoders, motors and inertial sensors have the
-/// order of the rig file's section unit; without it, encoders and motors have the order of the
-/// file. Each motor's range is its control_max, or else its command limit, or else 10.
+/// Prepares the simulation of a rig file's conversion unit. Encoders, motors and inertial sensors
+/// have the order of section `unit` in the file; without it, encoders and motors have the order of
+/// the file. The range of a motor is its control_max, otherwise its command limit, otherwise 10.
 /// @param stop  set if the motion cannot be integrated, see RigPlant
 /// @throws proto::InputError for a file with errors, an encoder without counts, more motors or
-///         encoders than a conversion unit has, commands not in V, A, duty or 1, a prescribed
-///         motion, and a hand that turns joints of a rig with loops or mimic joints
+///         encoders than a conversion unit has, commands that are not in V, A, duty or 1, a
+///         prescribed motion, or a hand that turns joints of a rig with loops or mimic joints
 RigUnit load_rig_unit(const RigUnitRequest& request, std::atomic<bool>& stop);
 
 }  // namespace service

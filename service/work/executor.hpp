@@ -14,7 +14,7 @@ namespace service {
 struct WorkProgress {
   std::size_t done = 0;
   std::size_t total = 0;
-  std::size_t kept = 0;     ///< number of `done` items whose results the store already had
+  std::size_t kept = 0;     ///< number of `done` items whose results were already in the store
   double time_left = -1.0;  ///< estimated remaining time [s]; negative: unknown
 };
 
@@ -36,11 +36,11 @@ class Executor {
                    const WorkProgressFunction& on_progress) = 0;
 };
 
-/// Returns an executor with threads of this process. Items with little work come first.
+/// Returns an executor that uses threads of this process. It starts with items of little work.
 /// @param threads  at least 1
 std::unique_ptr<Executor> make_local_executor(int threads);
 
-/// Computes one item and measures its time. A refused item has the reason as its failure.
+/// Computes one item and measures its time. If the item is refused, its failure is the reason.
 WorkResult compute_item(const WorkBatch& batch, const WorkItem& item,
                         const std::atomic<bool>* stop);
 

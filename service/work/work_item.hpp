@@ -27,10 +27,10 @@ struct WorkResult {
 using WorkFunction =
     std::function<std::string(const WorkItem& item, const std::atomic<bool>* stop)>;
 
-/// Items that one function computes.
+/// Items that are computed by the same function.
 struct WorkBatch {
   std::string kind;    ///< name of the function on other machines, e.g. "bootstrap"
-  std::string common;  ///< inputs of all items, from which other machines make the function
+  std::string common;  ///< inputs of all items; other machines create the function from them
   std::vector<WorkItem> items;
   WorkFunction compute;  ///< function on this machine
 };

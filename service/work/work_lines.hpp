@@ -7,8 +7,8 @@
 
 namespace service {
 
-/// Returns fields of any bytes as one line: a checksum, the fields with tabs and line breaks
-/// escaped, and a line break.
+/// Returns fields, which may contain any bytes, as one line: a checksum, the fields with tabs and
+/// line breaks escaped, and a line break.
 std::string format_work_line(const std::vector<std::string>& fields);
 
 /// Returns the fields of a line, without its line break; nullopt if the checksum is wrong.

@@ -22,8 +22,8 @@ namespace service {
 class WorkStore {
  public:
   /// Opens the folder, or creates it, and reads the keys of its results.
-  /// @param writer  if not empty, only results of writers of this name are read and found: a task
-  ///                among thousands does not read the results of the others
+  /// @param writer  if not empty, only results of writers with this name are read and found, so
+  ///                that one task among thousands does not read the results of all others
   /// @throws proto::InputError naming the folder if that fails
   explicit WorkStore(std::string folder, std::string writer = "");
   /// Synchronizes this writer's file to the disk.

@@ -34,7 +34,7 @@ struct CalibrateOptions {
 /// Options of `rigcal check`.
 struct CheckOptions {
   EstimationOptions estimation;
-  ResultFiles files;  ///< only the JSON file can be requested
+  ResultFiles files;  ///< the only possible file is the JSON file
 };
 
 /// Options of `rigcal crossvalidate`.
@@ -49,11 +49,11 @@ struct CrossvalidateOptions {
 struct ValidateOptions {
   EstimationOptions estimation;
   double window = 0.0;        ///< length of the predicted windows [s]; 0: whole segments
-  double start_window = 0.0;  ///< initial part that gives the state [s]; 0: whole window
+  double start_window = 0.0;  ///< initial part that determines the state [s]; 0: whole window
   ResultFiles files;
 };
 
-/// Options for the computations of a command that consists of many items.
+/// Options of a command that computes many work items (WorkItem).
 struct ItemOptions {
   std::string folder;     ///< folder of finished items; empty: a temporary folder
   int tasks = 0;          ///< number of tasks to write; 0: compute the items
@@ -94,7 +94,7 @@ struct EstimateOptions {
   std::string out;                ///< file for the states; "-": standard output
   std::vector<std::string> only;  ///< kinds of states to write for each joint; empty: all
   bool causal = false;            ///< estimate a state only from readings up to its time
-  double lag = 0.0;               ///< readings up to this much later also contribute to a state [s]
+  double lag = 0.0;               ///< also use readings up to this much later than a state [s]
 };
 
 /// Kind of pieces into which a comparison of friction laws cuts the recordings. With kChosen,
@@ -115,7 +115,7 @@ struct CompareOptions {
 /// Options of `rigcal repeat`.
 struct RepeatOptions {
   std::string result;
-  std::vector<std::string> recordings;  ///< files; empty: at stored paths or beside the result
+  std::vector<std::string> recordings;  ///< files; empty: at the stored paths or beside the result
   bool changed_data = false;
   int threads = 0;  ///< number of threads; 0: one per processor
   bool quiet = false;
@@ -224,7 +224,7 @@ class ItemRun {
   Executor& executor() { return *executor_; }
   /// Returns version and build of this program, for keys.
   std::string program() const { return program_.version + " " + program_.build; }
-  /// Prints what remains to do, after an executor has not finished.
+  /// Prints the remaining work after an executor has not finished.
   /// @param stopped  whether the user or the time limit stopped the command
   ExitCode report_unfinished(bool stopped) const;
 
@@ -236,8 +236,8 @@ class ItemRun {
   std::unique_ptr<Executor> executor_;
 };
 
-/// Returns a function that shows the progress of items. Other outputs than terminals get a line for
-/// each tenth.
+/// Returns a function that shows the progress of items. Outputs other than terminals get a line
+/// after each tenth of the items.
 /// @param item  name of an item, e.g. "draw"
 WorkProgressFunction show_items(const std::string& item, ProgressLine& progress);
 

@@ -29,7 +29,7 @@ class IdentificationFolder {
   /// Counts the recordings in the folder again, after a run.
   void count_runs();
 
-  /// Renames the result of a run to result-NN.no-fit.json, so that no run is designed with it.
+  /// Renames the result of a run to result-NN.no-fit.json, so that it is not used to design runs.
   /// @return the new path
   std::string set_result_aside(int run) const;
 
@@ -49,8 +49,8 @@ class IdentificationFolder {
 /// Safety trip that ended a run.
 struct RunTrip {
   std::string text;  ///< one or two sentences, the last one without full stop
-  /// Whether motors were driven until a joint reached a motion limit, so that the samples before
-  /// the trip are usable.
+  /// Whether the samples before the trip are usable: motors were driven until a joint reached a
+  /// motion limit.
   bool is_usable = false;
 };
 
@@ -62,8 +62,8 @@ std::optional<RunTrip> find_run_trip(const std::string& recording);
 /// @param path  the recording
 std::vector<std::string> find_rest_positions(const std::string& path, const Rig& rig);
 
-/// Refuses a target of --until whose standard deviation is far above the value: a forgotten percent
-/// sign.
+/// Refuses a target of --until whose standard deviation is far above the value; the percent sign
+/// was probably forgotten.
 /// @throws proto::InputError for such a target
 void refuse_useless_target(const TargetPrecision& target, const estimator::Mechanism& mechanism);
 

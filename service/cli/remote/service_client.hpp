@@ -91,8 +91,8 @@ class ServiceClient {
 /// @return the option --server
 CLI::Option* add_service_options(CLI::App& command, ServiceAddress& address);
 
-/// Connects to the service and calls `work`, the body of a command. For errors of the service it
-/// prints the error and returns kServiceTrouble.
+/// Connects to the service and calls `work`, the body of a command. Prints errors of the service,
+/// and returns kServiceTrouble for them.
 /// @throws proto::InputError for an invalid address or unusable TLS files
 ExitCode run_with_service(const ServiceAddress& address,
                           const std::function<ExitCode(ServiceClient&)>& work);

@@ -30,7 +30,7 @@ std::string render_report_heading(const std::string& title, const CalibrationMet
                                   bool good, const std::string& outcome);
 
 /// Returns the HTML of a parameter's name, with its meaning as a tooltip.
-/// @param mechanism  mechanism that contains the parameter; of any other, only the name is shown
+/// @param mechanism  the name of a parameter that it does not contain gets no tooltip
 std::string render_parameter_name(const estimator::Mechanism& mechanism, const std::string& name);
 
 /// Returns an HTML list with the meanings of parameter names. Names without a known meaning are

@@ -10,9 +10,9 @@ namespace service {
 
 /// Returns an HTML forest plot that compares the estimates from pieces of the data. Each row is a
 /// piece, and each column is a parameter with its own axis. A dot shows the estimate from a piece,
-/// and a bar the 95 % interval from sensor noise, cut at the axis ends. The last row shows the
-/// estimate from all data, and a band through all rows its interval. A piece that cannot identify a
-/// parameter has no dot. A page shows one, two or four columns abreast, depending on its width.
+/// and a bar shows its 95 % interval from sensor noise, cut at the axis ends. The last row shows
+/// the estimate from all data; a band through all rows shows its interval. A piece that does not
+/// identify a parameter has no dot. A page shows one, two or four columns side by side.
 ///
 /// @param pieces   estimates from the pieces; at least one
 /// @param labels   names of the pieces

@@ -12,7 +12,7 @@ enum class MarkerShape { kCircle, kSquare, kTriangle, kDiamond };
 
 /// Data series of a chart, drawn as a line. A NaN in `y` interrupts the line.
 struct ChartSeries {
-  std::string label;      ///< text in the legend; empty to leave it out there
+  std::string label;      ///< text in the legend; empty: not in the legend
   std::string css_class;  ///< CSS class for colour and width, see page_style_sheet
   std::vector<double> x;  ///< increasing
   std::vector<double> y;
@@ -27,7 +27,7 @@ struct ChartSeries {
 struct ChartHighlight {
   double from, to;
   std::string text = {};  ///< tooltip
-  bool is_note = false;   ///< for information only: without the colour of a warning
+  bool is_note = false;   ///< for information only, without the colour of a warning
 };
 
 /// Chart with axes and data series.
@@ -63,8 +63,8 @@ std::string render_chart(const Chart& chart);
 /// charts.
 std::string render_chart_elements(const Chart& chart);
 
-/// Returns the indices of the points that are sufficient to draw a line. At a width of `columns`
-/// pixels the line looks as with all points.
+/// Returns the indices of points that are sufficient to draw a line. At a width of `columns`
+/// pixels, the line looks the same as with all points.
 std::vector<std::size_t> select_points_to_draw(const std::vector<double>& x,
                                                const std::vector<double>& y, int columns);
 

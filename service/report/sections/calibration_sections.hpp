@@ -12,14 +12,14 @@ namespace service {
 std::string render_parameter_section(const estimator::Calibration& calibration);
 
 /// Returns an HTML section with the drawing of the rig at rest and the meanings of the parameters'
-/// names. The drawing is that of `rigcal info --picture`, with the values of the rig file. It is
-/// missing if the result does not contain the rig file.
+/// names. The drawing is the same as by `rigcal info --picture`, with the values of the rig file.
+/// It is missing if the result does not contain the rig file.
 std::string render_rig_section(const estimator::Calibration& calibration,
                                const CalibrationMetadata& context);
 
 /// Returns an HTML section on the identifiability of the parameters. It shows unidentifiable
 /// combinations of parameters, poorly identified parameters, and the correlation matrix. It also
-/// shows how much the uncertainty of other parameters increases each standard deviation.
+/// shows how much each standard deviation increases because other parameters are uncertain.
 std::string render_identifiability_section(const estimator::Calibration& calibration);
 
 /// Returns an HTML section that compares the estimates from separate pieces of the data. It shows

@@ -10,8 +10,8 @@ namespace service {
 
 /// Formats a table that compares estimates with the true parameter values of a simulated rig. It
 /// has the true value, the estimate, the standard deviation, and the error. The error is given in
-/// percent of the true value, unless that is zero, and in standard deviations. Parameters without a
-/// true value are omitted.
+/// standard deviations, and in percent of a nonzero true value. Parameters without a true value are
+/// omitted.
 /// @throws proto::InputError if no parameter has a true value
 std::string format_truth_comparison(const std::vector<estimator::ParameterEstimate>& estimates,
                                     const TrueParameters& truth);
@@ -19,8 +19,8 @@ std::string format_truth_comparison(const std::vector<estimator::ParameterEstima
 /// Formats a table of the parameters that two calibrations estimate: both estimates, their
 /// difference with its standard deviation and 95 % interval, and whether the interval excludes
 /// zero. Intervals assume that the errors of the two calibrations are independent; a sentence warns
-/// if `have_common_recordings`. The first line gives the outcome. Parameters of only one
-/// calibration, or with different units, are listed below.
+/// if `have_common_recordings`. The first line gives the outcome. Parameters in only one
+/// calibration, or with different units, are listed below the table.
 std::string format_estimate_differences(const std::vector<estimator::ParameterEstimate>& first,
                                         const std::vector<estimator::ParameterEstimate>& second,
                                         bool have_common_recordings);
@@ -35,8 +35,8 @@ struct RepeatedEstimate {
   double difference = 0.0;  ///< |now − before| / deviation; infinite if one is missing
 };
 
-/// Largest difference between the estimates of two calibrations, in standard deviations, that
-/// counts as a successful repetition. Rounding differences between programs or processors are
+/// Largest difference between the estimates of two calibrations that counts as a successful
+/// repetition [standard deviations]. Rounding differences between programs or processors are
 /// smaller.
 inline constexpr double kRepeatTolerance = 0.01;
 

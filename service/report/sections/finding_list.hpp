@@ -8,16 +8,15 @@
 
 namespace service {
 
-/// Formats findings about the recordings for a terminal, the most severe first. Each has a
-/// description, a probability, advice, and what rigcal repaired. Empty if there are no findings.
+/// Formats findings about the recordings for a terminal, the most severe first. Each finding has a
+/// description, a probability, advice, and the repair by rigcal. Empty if there are no findings.
 std::string format_findings(const std::vector<estimator::Finding>& findings);
 
-/// Returns the given findings, followed by those notes that are warnings. The notes are converted
-/// to findings.
+/// Returns the given findings, followed by the notes that are warnings, converted to findings.
 std::vector<estimator::Finding> add_warnings_as_findings(
     std::vector<estimator::Finding> findings, const std::vector<estimator::Message>& notes);
 
-/// Returns the notes that are no warnings.
+/// Returns the notes that are not warnings.
 std::vector<std::string> notes_without_warnings(std::vector<estimator::Message> notes);
 
 /// Formats findings about the recordings as a section of an HTML page.

@@ -10,8 +10,8 @@
 
 namespace service {
 
-/// Maximum number of trajectory values in a page, which amount to 5 MB. For comparison, a recording
-/// of two joints and a motor for 60 s at 1 kHz has 420 000 values.
+/// Largest number of trajectory values in a page, about 5 MB. For comparison, a recording of two
+/// joints and a motor for 60 s at 1 kHz has 420 000 values.
 inline constexpr std::size_t kPageNumbersMax = 1'000'000;
 
 /// Labels and annotations of trajectory charts.
@@ -23,9 +23,9 @@ struct TrajectoryLabels {
   std::vector<RejectedReading> held = {};         ///< rejected samples
 };
 
-/// Returns the faulty samples of a sensor at the times `times`; NaN at a time without one. The
-/// result is empty if there are none in the whole interval. Rejected samples that only repeat
-/// another one are correct and go into `measured` instead.
+/// Returns the faulty samples of a sensor at the times `times`; NaN at a time without a faulty
+/// sample. Empty if there is none in the whole interval. Rejected samples that only repeat another
+/// sample are correct, and are written to `measured` instead.
 /// @param measured  samples of the sensor at these times; NaN where there is none
 std::vector<double> find_faulty_samples(const std::vector<double>& times,
                                         const std::vector<RejectedReading>& held,

@@ -10,9 +10,10 @@
 namespace service {
 
 /// Formats a text table with aligned columns, two spaces apart. The first row is the heading.
-/// Columns are right-aligned for which `right` is true. If the table is wider than kTextColumnsMax,
-/// the other columns are wrapped between words. A table with long words may still be wider. Cells
-/// may contain untrusted text, whose control characters are made harmless (proto::printable).
+/// Columns whose element of `right` is true are right-aligned. If the table is wider than
+/// kTextColumnsMax, the other columns are wrapped between words. Long words may still make it
+/// wider. Cells may contain untrusted text, whose control characters are made harmless
+/// (proto::printable).
 std::string format_table(std::vector<std::vector<std::string>> rows,
                          const std::vector<bool>& right);
 
@@ -32,7 +33,7 @@ std::string format_calibration(const estimator::Calibration& calibration, double
 struct QuantityTable {
   std::string title, caption;
   std::vector<std::vector<std::string>> rows;  ///< the first row is the heading
-  /// True for a table that a terminal shows only if some single parameters are not identifiable.
+  /// True for a table that a terminal shows only if some individual parameters are unidentifiable.
   bool is_for_unidentifiable = false;
 };
 
@@ -46,8 +47,8 @@ std::vector<QuantityTable> make_quantity_tables(const estimator::Calibration& ca
 std::vector<TableNotation> make_estimate_notations(
     const std::vector<estimator::ParameterEstimate>& estimates);
 
-/// Describes the 95 % confidence interval of an estimate: "4.3953 … 4.4105", or why there is none,
-/// such as "not identifiable" or "at lower bound 0".
+/// Returns the 95 % confidence interval of an estimate, such as "4.3953 … 4.4105", or the reason
+/// why there is none, such as "not identifiable" or "at lower bound 0".
 std::string format_confidence_interval(const estimator::ParameterEstimate& estimate,
                                        const TableNotation& notation);
 

@@ -13,8 +13,8 @@ namespace service {
 
 /// A parameter of a generated model.
 struct ModelParameter {
-  std::string name;        ///< as in the rig file, "1.tau_c"
-  std::string identifier;  ///< the name for programming languages, "1_tau_c"; unique
+  std::string name;        ///< name in the rig file, such as "1.tau_c"
+  std::string identifier;  ///< unique name for programming languages, such as "1_tau_c"
   std::string unit;
   double value = 0.0;
 };
@@ -36,8 +36,8 @@ struct ModelJoint {
 /// Syntax with which a programming language writes a list of expressions.
 struct CodeLanguage {
   std::string_view indent;       ///< of a statement
-  std::string_view declaration;  ///< before the name of a new variable, "const double "
-  std::string_view end;          ///< of a statement, ";"
+  std::string_view declaration;  ///< text before the name of a new variable, "const double "
+  std::string_view end;          ///< end of a statement, ";"
   std::string_view magnitude;    ///< function |a|
   /// Writes "yes if condition, else no", where the condition is a comparison with zero.
   std::function<std::string(const std::string&, const std::string&, const std::string&)> choose;
@@ -56,15 +56,15 @@ struct ModelCode {
   std::string name;  ///< rig's name as an identifier
   std::vector<ModelJoint> joints;
   std::vector<ModelCommand> commands;
-  std::vector<ModelParameter> parameters;  ///< that affect the motion; all others are constants
+  std::vector<ModelParameter> parameters;  ///< those that affect the motion; others are constants
   double step_max = 0.0;                   ///< longest integration step [s]
   std::string statements;  ///< compute mass (M), bias (h), bound (B) and holding (B at rest)
 };
 
-/// Returns the equations of motion of a rig without loops as source code. The parameters are the
-/// independent ones that are free or not zero and that affect the motion.
-/// @throws proto::InputError that names the joint for an element that the code does not support:
-///         loops, mimic joints, end stops, friction in proportion to a bearing's load, and friction
+/// Returns the equations of motion of a rig without loops as source code. Its parameters are all
+/// independent parameters that affect the motion and are free or not zero.
+/// @throws proto::InputError that names the joint, for elements that the code does not support:
+///         loops, mimic joints, end stops, friction proportional to a bearing's load, and friction
 ///         that requires steps below 20 µs
 ModelCode generate_model_code(const Rig& rig, const CodeLanguage& language);
 
@@ -76,7 +76,7 @@ ModelCode generate_c_code(const Rig& rig);
 std::string fill_c_template(std::string text, const Rig& rig, const ModelCode& code,
                             const std::vector<std::string>& remarks);
 
-/// Return text for the comments of a file: one line for each joint, or one line for each command.
+/// Return the lines of a comment: one line for each joint, or one line for each command.
 /// @param prefix  at the start of each line
 std::string describe_joints(const ModelCode& code, std::string_view prefix);
 std::string describe_commands(const ModelCode& code, std::string_view prefix);

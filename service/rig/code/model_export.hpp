@@ -8,8 +8,8 @@
 
 namespace service {
 
-/// Returns the forward dynamics of a rig as one C99 source file without dependencies:
-/// accelerations, mass matrix, and integration with sticking friction (model.c.in lists the
+/// Returns the forward dynamics of a rig as one C99 source file without dependencies. It computes
+/// accelerations and the mass matrix, and integrates with sticking friction (model.c.in lists the
 /// functions).
 /// @param remarks  lines for the comment at the top
 /// @throws proto::InputError for elements that generate_model_code does not support

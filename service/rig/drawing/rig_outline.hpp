@@ -15,7 +15,7 @@ namespace service {
 ///   the ground. `sign` is −1 if the positive direction moves the parent relative to the child.
 ///   `start` is the rest position
 /// - `mimics`: couplings between entries of `joints`
-/// - `loops`: pairs of points that the remaining joints keep together
+/// - `loops`: pairs of points that coincide because of the remaining joints
 ///
 /// All points [m] and axes are in the world frame, with all joints of the tree at zero.
 std::string make_rig_outline_json(const Rig& rig);

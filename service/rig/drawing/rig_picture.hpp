@@ -20,7 +20,7 @@ enum class CharacterSet {
 /// Size of an SVG picture of a rig.
 enum class PictureSize {
   kFile,    ///< a page of its own, with the name of the rig and a description in words
-  kReport,  ///< two thirds as wide, without texts around it
+  kReport,  ///< two thirds of that width, without texts around it
 };
 
 /// Joint coordinate that a user requests for a picture, instead of the rest position.
@@ -40,7 +40,7 @@ class RigPicture {
  public:
   /// @param places  requested joint coordinates; other joints are at rest
   /// @throws proto::InputError for an unknown joint, a joint given twice, a prismatic joint in
-  /// degrees, and coordinates with which the loops cannot be closed
+  /// degrees, or coordinates at which the loops cannot be closed
   RigPicture(const Rig& rig, const std::vector<RequestedCoordinate>& places);
 
   /// Returns sentences on the rest position and small oscillations of the rig.

@@ -30,7 +30,7 @@ ReadingUnit parse_reading_unit(const std::string& text);
 const char* reading_unit_name(ReadingUnit unit);
 /// Returns the field of a rig file for a unit, e.g. "unit: DEGREE" or "unit_rad: 0.001".
 std::string reading_unit_field(ReadingUnit unit);
-/// Returns whether a unit is one of lengths. Counts are not.
+/// Returns whether a unit is a unit of length. Counts are not.
 bool is_length_unit(ReadingUnit unit);
 /// Returns the size of a unit of encoder readings in rad or m. One count is one turn divided by
 /// `counts`; 0 if they are unknown.
@@ -39,7 +39,7 @@ double reading_unit_size(ReadingUnit unit, double counts);
 /// Unit of a time column.
 struct TimeUnit {
   std::string name = "s";        ///< for users
-  std::string field = "SECOND";  ///< enumerator of the rig file; empty: `size` is written
+  std::string field = "SECOND";  ///< enumerator in the rig file; empty: `size` is written
   double size = 1.0;             ///< [s]
   bool operator==(const TimeUnit&) const = default;
 };
@@ -63,7 +63,7 @@ std::optional<TimeUnit> find_date_unit(double first, double step);
 TimeUnit find_plausible_time_unit(double step);
 
 /// Returns why the unit in the name of a column is unknown or ambiguous, for a message; empty if it
-/// is neither, or if the name has no unit. Only a text in square brackets is certainly a unit.
+/// is neither, or if the name has no unit. Only text in square brackets is certainly a unit.
 /// @param option  option that gives the unit, e.g. "--angle-unit"
 std::string describe_unknown_unit(const std::string& name, const std::string& option);
 

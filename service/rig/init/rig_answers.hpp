@@ -17,7 +17,7 @@ struct RigKindDescription {
   RigKind kind;
   const char* name;  ///< name, e.g. "double-pendulum"
   const char* what;  ///< description, e.g. "two links on one another, in a plane"
-  /// Names of links and measured joints. Those of a double pendulum or chain are numbered.
+  /// Names of links and measured joints. For a double pendulum or chain, names get a number.
   std::vector<std::string> links, joints;
 };
 
@@ -42,9 +42,9 @@ struct EncoderAnswer {
   std::string column;
   ReadingUnit unit = ReadingUnit::kRadian;
   bool inverted = false;
-  double rest = 0.0;  ///< reading, not inverted, at which the angle is to be zero [rad]
+  double rest = 0.0;  ///< reading at which the angle shall be zero, before inversion [rad]
   std::optional<double> counts = {};  ///< counts per turn or metre
-  double counts_modulo = 0.0;         ///< counts after which the counter starts again; 0: never
+  double counts_modulo = 0.0;         ///< counts after which the counter restarts at 0; 0: never
   bool allow_missing = false;         ///< the recording has rows without a reading
 };
 
@@ -67,8 +67,8 @@ struct RigAnswers {
   std::string name;
   std::vector<LinkAnswer> links;    ///< in the order of link_names
   std::optional<double> cart_mass;  ///< [kg]
-  std::optional<double> ground;     ///< of a four-bar: distance between the two fixed joints [m]
-  double axis_tilt = 0.0;       ///< of planar rigs: tilt of the joint axes from horizontal [rad]
+  std::optional<double> ground;     ///< four-bar: distance between the two fixed joints [m]
+  double axis_tilt = 0.0;           ///< planar rigs: tilt of the joint axes from horizontal [rad]
   double gravity = 9.81;        ///< [m/s²]
   std::optional<double> swing;  ///< frequency of small oscillations in a recording [Hz]
   std::optional<double> command_max;  ///< largest magnitude of the command in a recording [unit]
@@ -81,8 +81,8 @@ struct RigAnswers {
                           ///< to the previous link
   std::optional<MotorAnswer> motor;
   std::string segment_column;
-  std::vector<std::string> column_names = {};  ///< of a recording without header line, as given
-  std::string source_layout = {};  ///< what was assumed about a text file; empty: plain CSV
+  std::vector<std::string> column_names = {};  ///< given names, if the recording has no header line
+  std::string source_layout = {};              ///< assumptions about a text file; empty: plain CSV
   std::vector<ColumnUse> columns;  ///< all columns of the recording, in their order
   std::string topic;               ///< chosen topic of a ROS 2 bag; empty: none
 };
@@ -119,8 +119,8 @@ std::string make_driving_template(const RigAnswers& answers,
 /// assumed, or unknown and estimated. Only parameters that the recorded quantities can identify are
 /// free.
 ///
-/// Missing values have defaults: masses and lengths of a table-top rig, or a length computed from
-/// the oscillation frequency in the recording; centres of mass at half length; inertias of slender
+/// Missing values get defaults: masses and lengths of a table-top rig (or a length from the
+/// oscillation frequency in the recording), centres of mass at half length, and inertias of slender
 /// rods.
 /// @throws proto::InputError if a value without a default is missing
 std::string make_rig_file_text(const RigAnswers& answers);

@@ -65,9 +65,9 @@ void ask_rig_kind(Interview& interview, RigAnswers& answers);
 /// Asks the user for the lengths and masses of the links that are known. Stores them in `answers`.
 void ask_link_sizes(Interview& interview, RigAnswers& answers);
 
-/// Asks the user to confirm the guessed columns of a recording. Then asks for facts that are not
-/// visible in a recording: absolute or relative angles, the positive direction, and whether a motor
-/// drives the rig.
+/// Asks the user to confirm the guessed columns of a recording. Then asks for facts that a
+/// recording does not show: absolute or relative angles, the positive direction, and whether a
+/// motor drives the rig.
 /// @param choice  columns that the user has already chosen
 void ask_recording_columns(Interview& interview, const std::vector<ColumnProfile>& columns,
                            ColumnChoice choice, RigAnswers& answers);

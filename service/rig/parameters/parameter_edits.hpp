@@ -14,7 +14,7 @@ struct ParameterEdits {
   std::vector<std::string> free;           ///< "NAME": estimate this parameter
   std::vector<std::string> fix;            ///< "NAME" or "NAME=VALUE": fix the parameter
   std::vector<std::string> hold_out = {};  ///< "NAME": do not fit this sensor's readings
-  bool from_python = false;                ///< given in Python, not on the command line
+  bool from_python = false;                ///< whether given in Python, not on the command line
 };
 
 /// Returns the parameter of a mechanism with this name, or throws an error.

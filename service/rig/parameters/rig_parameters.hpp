@@ -21,7 +21,7 @@ void add_rig_quantities(const rigcal::v1::Rig& rig, const proto::TextLocator& ro
 /// Adds the parameter dependencies of a rig file to the mechanism, and computes the values of
 /// dependent parameters. If the frame origin of a body is not its centre of mass, the centre of
 /// mass becomes a parameter on which the points of the body depend.
-/// @param stated  names of the parameters that have a value in the file
+/// @param stated  names of the parameters whose value is given in the file
 /// @throws proto::InputError for an unknown parameter, a circular dependency, or a value that
 ///         contradicts its dependency or violates its bounds
 void add_parameter_dependencies(const rigcal::v1::Rig& rig, const proto::TextLocator& root,

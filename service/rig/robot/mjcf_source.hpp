@@ -10,7 +10,7 @@
 
 namespace service {
 
-/// Remedy for a model whose masses only MuJoCo computes.
+/// Remedy for a model whose masses only MuJoCo can compute.
 inline constexpr const char* kSaveInMujoco =
     "Load the model in MuJoCo and save it with <compiler saveinertial=\"true\"/>";
 
@@ -28,8 +28,8 @@ class MjcfSource {
   /// Returns all top-level XML elements with this name.
   std::vector<const tinyxml2::XMLElement*> top_level_elements(const char* name) const;
 
-  /// Returns the text of an attribute of an element, or else of the element's default class;
-  /// nullptr if neither has the attribute.
+  /// Returns the text of an attribute of an element, or of the element's default class; nullptr if
+  /// neither has the attribute.
   /// @param kind   name of the element in default classes, e.g. "joint"
   /// @param child  childclass of the enclosing body; empty if it has none
   const char* find_attribute(const tinyxml2::XMLElement& element, const char* kind,
@@ -79,7 +79,7 @@ struct MjcfReferencePoses {
 };
 
 /// Adds the motors, mimic joints and loop-closing joints of a MuJoCo model to a robot. A MuJoCo
-/// model closes a loop by connecting two bodies at two points, or at one point if the loop is
+/// model closes a loop by a connection of two bodies at two points, or at one point if the loop is
 /// planar. Other actuators and constraints, and tendons, are left out and listed in the robot's
 /// notes.
 void add_motors_and_couplings(const MjcfSource& source, const MjcfReferencePoses& places,

@@ -37,7 +37,7 @@ struct RobotInertial {
   Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();  ///< about the centre of mass [kg·m²]
 };
 
-/// Link of a robot: a rigid body that joints connect to other links.
+/// Link of a robot: a rigid body that is connected to other links by joints.
 struct RobotLink {
   std::string name;
   std::optional<RobotInertial> inertial;  ///< nullopt for a massless link
@@ -112,7 +112,7 @@ struct Robot {
   std::vector<RobotLoop> loops;
   std::size_t root = 0;                    ///< link without a parent
   std::optional<Eigen::Vector3d> gravity;  ///< [m/s²], z up; nullopt for standard gravity
-  std::vector<std::string> notes;          ///< contents of the file that are not represented
+  std::vector<std::string> notes;          ///< contents of the file that a Robot cannot represent
 
   /// Returns for each link the indices of its child joints.
   std::vector<std::vector<std::size_t>> find_child_joints() const;
@@ -181,8 +181,8 @@ struct RobotFileText {
 RobotFileText format_urdf(const Robot& robot, const std::vector<std::string>& remarks);
 
 /// Returns a robot as the text of a MuJoCo model (MJCF). A joint that closes a loop becomes a
-/// connection of two bodies at two points. Since moving bodies must have mass in MuJoCo, the joints
-/// of a massless link are moved to the body that the link carries.
+/// connection of two bodies at two points. Moving bodies must have mass in MuJoCo, so the joints of
+/// a massless link are moved to the body that the link carries.
 RobotFileText format_mjcf(const Robot& robot, const std::vector<std::string>& remarks);
 
 /// Options for converting a robot description to a rig file.
@@ -190,9 +190,8 @@ struct RobotConversionOptions {
   std::string source = {};  ///< name of the source file for the first line of the rig file
   bool floating = false;    ///< the base moves freely; if false, it is fixed to the ground
   bool friction = true;     ///< estimate viscous and dry friction of every joint
-  std::vector<std::string> joints =
-      {};                      ///< joints that move, with those that mimic them; empty: all
-  /// Coordinates of joints that `joints` fixes [rad] or [m]; others are fixed at zero.
+  std::vector<std::string> joints = {};  ///< joints that move, as do their mimic joints; empty: all
+  /// Coordinates of joints that do not move because of `joints` [rad] or [m]; default zero.
   std::map<std::string, double> positions = {};
   double length_scale = 1.0;   ///< factor of all lengths, for example 0.001 for mm
   double inertia_scale = 1.0;  ///< factor of all inertias of links
@@ -206,12 +205,12 @@ struct ConvertedRigText {
 };
 
 /// Converts a robot to the text of a valid rig file (proto/rig.proto). A link becomes a body with
-/// the same frame, in which the centre of mass is a point. The vertical axis z of the world becomes
-/// y.
+/// the same frame; its centre of mass need not be at the origin. The vertical axis z of the world
+/// becomes y.
 ///
-/// A massless link is merged with the link to which it is fixed, kept between two joints, or left
-/// out if it carries nothing. Impossible values are corrected, and probable units other than m and
-/// kg·m² are noted (robot_checks.hpp).
+/// A massless link is kept if it is between two joints, merged with the link to which it is fixed,
+/// or left out if it carries nothing. Impossible values are corrected, and a note reports units
+/// that are probably not m and kg·m² (robot_checks.hpp).
 /// @throws proto::InputError if no moving link has mass, or for a wrong name in `joints`
 ConvertedRigText convert_robot_to_rig(Robot robot, const RobotConversionOptions& choice);
 

@@ -6,16 +6,16 @@
 
 namespace service {
 
-/// Answer of a command that several processes of a machine share in a file, so that the command
-/// runs at most once per interval however many processes need its answer.
+/// Answer of a command, shared in a file by several processes of a machine. The command runs at
+/// most once per interval, even if many processes need its answer.
 class SharedAnswer {
  public:
-  /// @param file      path of the file; a lock file lies beside it
+  /// @param file      path of the file; a lock file is created beside it
   /// @param interval  age at which an answer is renewed [s]
   SharedAnswer(std::string file, double interval);
 
-  /// Returns the newest stored output of the command; nullopt if it was stored before this object
-  /// existed. Renews the answer if it is too old and no other process renews it.
+  /// Returns the newest stored output of the command; nullopt if it is older than this object.
+  /// Renews the answer if it is too old and no other process is renewing it.
   /// @param renew  runs the command and returns its answer
   /// @throws proto::InputError if the file cannot be written
   std::optional<std::string> read(const std::function<std::string()>& renew) const;

@@ -16,15 +16,15 @@ struct SlurmSettings {
   std::string account;
   int time_min = 0;          ///< time limit of a task [min]
   int memory_MB = 0;         ///< memory of a task [MB]
-  int cpus = 1;              ///< processors of a task, which computes as many items at once
+  int cpus = 1;              ///< processors of a task; it computes this many items at once
   std::string head;          ///< file with the first lines of the batch script, or empty
   std::string node_program;  ///< path of rigcal on the nodes; empty: the path of this program
   /// Arguments of the program on the nodes; "--folder DIR --task N --threads T" follow.
   std::vector<std::string> node_arguments = {"work"};
-  /// Whether this machine computes one item to measure its time; else each item is a task.
+  /// Whether this machine computes one item to measure its time. If not, each item is a task.
   bool measures_items = true;
-  /// File for the answer of squeue, which all executors with the same file share, so that many of
-  /// them call squeue only once per interval; empty: not shared.
+  /// File with the last answer of squeue. Executors with the same file share the answer, so that
+  /// they call squeue only once per interval. Empty: not shared.
   std::string shared_states;
 };
 
@@ -41,7 +41,7 @@ class SlurmCluster {
                                             const std::string& folder, const std::string& script,
                                             std::size_t count) = 0;
 
-  /// Returns the tasks of a job that wait, run or have ended a short time ago; nullopt if the
+  /// Returns the tasks of a job that are pending, running or recently ended; nullopt if the
   /// controller does not answer. A job that the controller has forgotten has no tasks.
   virtual std::optional<std::vector<SlurmTask>> list(const std::string& job) = 0;
 

@@ -9,8 +9,8 @@ namespace service {
 
 /// State of one task of a job array, or of several pending ones.
 struct SlurmTask {
-  std::string index;   ///< index in the array; of pending tasks also ranges, e.g. "3-5,7";
-                       ///< "N/A" for all that were cancelled before their start
+  std::string index;   ///< index in the array; for pending tasks also ranges, e.g. "3-5,7";
+                       ///< "N/A" for all tasks that were cancelled before their start
   std::string state;   ///< state as printed by squeue, e.g. "RUNNING"
   std::string reason;  ///< reason as printed by squeue, e.g. "Resources"
 };
@@ -29,8 +29,8 @@ std::vector<SlurmTask> parse_slurm_tasks(std::string_view output, const std::str
 /// Returns whether the task has ended; otherwise it waits or runs.
 bool has_ended(const SlurmTask& task);
 
-/// Returns whether Slurm holds a pending task, as it does if the start of the task has failed. The
-/// task starts only if somebody releases it.
+/// Returns whether Slurm holds a pending task (Slurm's state "held"), for example after a failed
+/// start. The task starts only if somebody releases it.
 bool is_held(const SlurmTask& task);
 
 /// Returns why a pending task will never start, with a remedy; nullopt if it can start.
