@@ -20,7 +20,7 @@ struct NumberRange {
   double min;
   double max;               ///< inclusive
   bool above_min = false;   ///< min itself is not allowed
-  bool may_be_nan = false;  ///< NaN is allowed and means: no number
+  bool may_be_nan = false;  ///< NaN is allowed; it means "no number"
 
   /// Returns whether a value is in the range. NaN is in the range if `may_be_nan` is true.
   bool holds(double value) const;
@@ -54,8 +54,8 @@ const NumberRange& require_range(std::string_view field);
 const NumberRange* find_range(const google::protobuf::FieldDescriptor& field,
                               std::span<const NumberRange> ranges = number_ranges());
 
-/// Returns whether a message type contains computed results. A result may be infinite or NaN if the
-/// data do not determine the number, because results control nothing.
+/// Returns whether a message type contains computed results. Results may be infinite or NaN if the
+/// data do not determine them, because results do not control a rig.
 bool is_result_message(const google::protobuf::Descriptor& message);
 
 /// One step of the path that leads from a message to a number inside this message.
@@ -72,8 +72,8 @@ struct NumberError {
 
 /// Returns the first number of a message, at any depth, that is not finite or lies outside the
 /// range of its field. Every message from a file or a socket passes this check before use. Omitted
-/// fields, and zeros of fields that are not `optional`, are not checked; the reader of the field
-/// defines their meaning.
+/// fields, and zeros in fields that are not `optional`, are not checked: the code that reads the
+/// field defines their meaning.
 std::optional<NumberError> find_number_error(const google::protobuf::Message& message,
                                              std::span<const NumberRange> ranges = number_ranges());
 

@@ -17,7 +17,7 @@ class Message;
 
 namespace proto {
 
-/// Format of frames: length-prefixed messages on a byte stream.
+/// Format of frames: messages on a byte stream, each preceded by its length.
 ///
 ///   offset  size  field
 ///        0     4  length of the payload in bytes, little-endian
@@ -77,14 +77,14 @@ class FrameDecoder {
 };
 
 /// Appends an envelope to `out` as a frame: the length, then the serialized envelope.
-/// @return kTooLarge, with `out` unchanged, if it breaks the limit of its type
+/// @return kTooLarge, with `out` unchanged, if it exceeds the limit of its type
 Status append_frame(const google::protobuf::Message& envelope, std::span<const FrameLimit> limits,
                     std::string& out);
 
 /// Parses the payload of a frame. Its elements are counted before parsing, because an empty
 /// submessage takes two bytes in the payload and hundreds in memory.
-/// @return kDamaged if it does not parse, is not of the type that its first tag gives, or contains
-///     a number outside its field's range (proto/check); kTooLarge if it has more elements than
+/// @return kDamaged if it does not parse, its type differs from its first tag, or it contains a
+///     number outside its field's range (proto/check); kTooLarge if it has more elements than
 ///     `limits` allows
 Status parse_frame(const Frame& frame, std::span<const FrameLimit> limits,
                    google::protobuf::Message& envelope);
@@ -92,7 +92,7 @@ Status parse_frame(const Frame& frame, std::span<const FrameLimit> limits,
 /// Counts the elements that parsing `bytes` as `type` would allocate, without allocating them:
 /// message fields and entries of repeated fields (also packed ones), at all depths.
 ///
-/// @param count_max  counting stops beyond it; the result is then count_max + 1
+/// @param count_max  above this number, counting stops and the result is count_max + 1
 /// @return empty if the bytes are not well-formed or nest deeper than 16 levels
 std::optional<std::size_t> count_elements(const google::protobuf::Descriptor& type,
                                           std::string_view bytes, std::size_t count_max);

@@ -16,7 +16,7 @@ struct TickLabels {
 };
 
 /// Returns axis tick labels with just enough digits to distinguish neighbouring ticks. If labels
-/// are longer than `length_max`, a common offset is subtracted where this shortens the labels.
+/// are longer than `length_max`, a common offset is subtracted if this shortens the labels.
 TickLabels format_tick_labels(const std::vector<double>& ticks, std::size_t length_max = 7);
 
 /// Returns an axis label with the offset of its ticks: "angle − 1.5 [rad]".

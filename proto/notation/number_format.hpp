@@ -61,7 +61,7 @@ struct MeasuredText {
 /// Formats a value and its standard deviation. Rounds both to the second significant digit of the
 /// standard deviation, with the exponent of the larger. An infinite standard deviation is "inf"; an
 /// unknown one (NaN), or 0 for an exact value, is "-". A standard deviation below 1e-12 of the
-/// value is rounded by itself.
+/// value is rounded independently of the value.
 MeasuredText format_measured(double value, double standard_deviation);
 
 /// Formats a value with its standard deviation: "396.01e-6 ± 0.23e-6".
@@ -77,8 +77,8 @@ class QuantityFormat {
   /// standard deviation is unknown.
   std::string format_rounded(double number) const;
 
-  /// Formats a number with `digits` significant digits and the common exponent. A number that does
-  /// not suit this exponent gets its own.
+  /// Formats a number with `digits` significant digits and the common exponent. A number for which
+  /// this exponent is unsuitable gets its own exponent.
   std::string number(double number, int digits = 4) const;
 
   /// Formats a number with the fewest digits that parse to the same number, and with the exponent

@@ -13,7 +13,7 @@
 
 namespace proto {
 
-/// Summary of a recording, for a user who decides how to use it.
+/// Summary of a recording, for users.
 struct RecordingInfo {
   RecordingHeader header;
   RecordingScan scan;
@@ -25,13 +25,13 @@ struct RecordingInfo {
     double command_min = 0.0;
     double command_max = 0.0;
   };
-  std::vector<MotorSummary> motors;  ///< by motor; one entry also if the recording names none
+  std::vector<MotorSummary> motors;  ///< one per motor; also one if motors are unnamed
   struct ChannelSummary {
     std::uint64_t invalid_count = 0;  ///< samples without a valid reading of the channel
-    double angle_rad_min = 0.0;       ///< over the valid readings, NaN if there are none
+    double angle_rad_min = 0.0;       ///< smallest valid reading; NaN if there is none
     double angle_rad_max = 0.0;
   };
-  std::vector<ChannelSummary> channels;  ///< by channel
+  std::vector<ChannelSummary> channels;  ///< one per channel
 
   struct InertialSummary {
     std::uint64_t reading_count = 0;
@@ -39,15 +39,15 @@ struct RecordingInfo {
     double rate_max = std::numeric_limits<double>::quiet_NaN();  ///< magnitude [rad/s]
     double force_max = std::numeric_limits<double>::quiet_NaN();  ///< magnitude [m/s²]
   };
-  std::vector<InertialSummary> inertial;  ///< by inertial sensor
+  std::vector<InertialSummary> inertial;  ///< one per inertial sensor
 
   std::array<std::uint64_t, kGapCauseCount> missing_counts{};  ///< missing samples, by GapCause
   std::uint64_t gap_count = 0;
-  std::vector<Event> events;  ///< the first 100, without their frames
+  std::vector<Event> events;  ///< the first 100 events, without their frames
   std::uint64_t event_count = 0;
   bool interrupted = false;              ///< the end of the run was not recorded
-  std::optional<ClockFit> clock;         ///< the last one
-  std::optional<LoopStats> loop;         ///< the last one; it covers the whole run
+  std::optional<ClockFit> clock;         ///< last fit
+  std::optional<LoopStats> loop;         ///< last statistics, which cover the whole run
   std::vector<std::string> attachments;  ///< names
 
   std::uint64_t missing_sample_count() const;

@@ -39,7 +39,7 @@ struct RecordingScan {
 
 /// Reads all intact content of a recording, finished or not, and passes it to a visitor. Damaged
 /// parts are skipped and counted. Messages that violate RecordingRules are counted as unreadable
-/// and not passed on, so each sample occurs once. Missing samples without a Gap message are
+/// and not passed on, so each sample is passed only once. Missing samples without a Gap message are
 /// reported at the end as kNotListed.
 ///
 /// @return kDamaged if it is not an MCAP file or not a recording of this program, or the scan's
@@ -64,8 +64,8 @@ struct Recording {
   RecordingScan scan;
 };
 
-/// Reads a whole recording into memory, which takes about four times the file's size. A file larger
-///     than size_bytes_max is kTooLarge.
+/// Reads a whole recording into memory, which takes about four times the file's size. Returns
+/// kTooLarge for a file larger than size_bytes_max.
 Result<Recording> read_recording(const InputFile& file,
                                  std::uint64_t size_bytes_max = std::uint64_t{4} << 30);
 Result<Recording> read_recording(const std::string& path);
@@ -76,9 +76,9 @@ double find_release_time(const std::vector<Event>& events);
 
 /// Part of a recording as equally spaced samples without a gap: row k is at start_s + k·period_s.
 struct SeriesSegment {
-  double start_s = 0.0;              ///< on the recording's clock
+  double start_s = 0.0;              ///< start on the recording's clock
   double period_s = 0.0;             ///< > 0
-  std::uint64_t first_sequence = 0;  ///< of row 0; increases by 1 per row
+  std::uint64_t first_sequence = 0;  ///< sequence number of row 0; increases by 1 per row
   std::size_t row_count = 0;
   std::vector<double> angle_rad;  ///< row_count × joints, row by row; NaN where not valid
   std::vector<double> command;  ///< row_count × commands, row by row; constant over [t_k, t_{k+1})
@@ -91,9 +91,9 @@ struct Series {
 };
 
 /// Converts a recording to segments of equally spaced samples. A new segment starts where samples
-/// are missing or the unit's clock jumped by more than half a period. The period is the median time
-/// between samples on the unit's clock, corrected by the last ClockFit. A single sample between two
-/// gaps is dropped.
+/// are missing, or where the clock of the conversion unit jumped by more than half a period. The
+/// period is the median time between samples by this clock, corrected with the last ClockFit. A
+/// single sample between two gaps is dropped.
 ///
 /// @return kDamaged if there are no two consecutive samples, or their times do not increase
 Result<Series> make_uniform_series(const Recording& recording);

@@ -12,8 +12,8 @@ namespace proto {
 inline constexpr const char* kInterruptedEvent = "interrupted";
 
 /// Returns the event that is appended to a recording whose end was not recorded, e.g. after a
-/// crash. The event is a trip if the unit was driving, because the unit switched its output off
-/// when the time to live of the last command expired.
+/// crash. The event is a trip if the conversion unit was driving: it switched its output off when
+/// the time to live of the last command expired.
 /// @param last  last sample; nullopt if there is none
 Event interruption_event(const RecordingHeader& header, const std::optional<Sample>& last);
 

@@ -14,17 +14,16 @@
 
 namespace proto {
 
-/// Rules for the content of a recording, shared by writer, service and reader. Writer, service and
-/// reader accept only messages that satisfy the rules, so that each of them can process the
-/// messages of the others.
+/// Rules for the content of a recording. Writer, service and reader accept only messages that
+/// satisfy these rules, so that each can process the messages of the others.
 
-/// Upper limits of sample numbers and of times of the unit's clock [µs]. Below them a double
-/// distinguishes neighbouring integers. At 1 kHz, sample numbers suffice for 285 000 years.
+/// Upper limits of sample numbers and of times of the unit's clock [µs]. Below these limits, a
+/// double represents every integer exactly. At 1 kHz, sample numbers suffice for 285 000 years.
 inline constexpr std::uint64_t kSequenceMax = std::uint64_t{1} << 53;
 inline constexpr std::int64_t kDeviceTimeMax_us = std::int64_t{1} << 53;
 
-/// Largest distance of a time from a recording's start [s], about thirty years, and of that start
-/// from 1970 [ns], to the years 1716 and 2223. Their sum in nanoseconds fits an int64.
+/// Largest distance of a time from the start of its recording [s], about thirty years, and of this
+/// start from 1970 [ns], from 1716 to 2223. Their sum in nanoseconds fits an int64.
 inline constexpr double kTimeMax_s = 1e9;
 inline constexpr std::int64_t kEpochMax_unix_ns = 8'000'000'000'000'000'000;
 
@@ -63,7 +62,7 @@ struct RecordingShape {
   std::size_t inertial_sensors = 0;
   std::size_t motors = 0;
 
-  /// Number of commands in each sample; 1 even if no motor is named.
+  /// Returns the number of commands in each sample; 1 even without named motors.
   std::size_t commands() const { return motors == 0 ? 1 : motors; }
 };
 

@@ -25,15 +25,15 @@ using MotorCommands = std::array<double, kMotorCountMax>;
 /// create and queue samples.
 struct Sample {
   double timestamp_s = 0.0;
-  std::uint64_t sequence = 0;       ///< increases by 1, by more if samples are missing
+  std::uint64_t sequence = 0;       ///< increases by 1, or by more if samples are missing
   std::int64_t device_time_us = 0;  ///< unit clock at the latch, unwrapped
   std::uint32_t channel_count = 0;  ///< entries in use below, ≤ kChannelCountMax
   std::array<double, kChannelCountMax> angle_rad{};  ///< NaN where not valid
   std::array<std::int64_t, kChannelCountMax> encoder_counts{};
   std::array<bool, kChannelCountMax> valid{};
   std::uint32_t motor_count = 1;       ///< entries in use below; also 1 for a rig without a motor
-  MotorCommands command{};             ///< output from this latch until the next one
-  std::uint64_t command_sequence = 0;  ///< of the command in effect; 0: none yet
+  MotorCommands command{};             ///< output from this latch until the next latch
+  std::uint64_t command_sequence = 0;  ///< number of the command in effect; 0: none yet
   bool tripped = false;           ///< the unit holds its output at zero until the trip is cleared
   bool driving = false;           ///< the unit obeys a command
   std::uint32_t fault_flags = 0;  ///< latched causes of the trip, firmware_iface/wire/fault.h
@@ -48,7 +48,7 @@ inline constexpr std::size_t kInertialAxes = 6;
 /// Readings of an inertial sensor at a sample's latch.
 struct InertialReading {
   double timestamp_s = 0.0;
-  std::uint64_t sequence = 0;                 ///< of the sample
+  std::uint64_t sequence = 0;                 ///< number of the sample
   std::uint32_t sensor = 0;                   ///< index into RecordingHeader::inertial_sensors
   std::array<double, kInertialAxes> value{};  ///< [rad/s] and [m/s²]; NaN where not read
   std::array<std::int32_t, kInertialAxes> counts{};
@@ -75,7 +75,7 @@ enum class GapCause {
 };
 inline constexpr int kGapCauseCount = 7;
 
-/// Samples that the unit took but that are missing in the recording.
+/// Samples that the conversion unit took, but that are missing in the recording.
 struct Gap {
   double timestamp_s = 0.0;
   std::uint64_t first_sequence = 0;
@@ -108,7 +108,7 @@ struct Event {
   std::string text{};     ///< one sentence for users, with numbers
   std::string channel{};  ///< joint concerned; empty: none
   double value = 0.0;     ///< measured value, in `unit`
-  double limit = 0.0;     ///< its limit, in `unit`
+  double limit = 0.0;     ///< limit of the value, in `unit`
   std::string unit{};
   std::uint64_t sequence = 0;
   std::vector<LinkFrame> last_frames{};  ///< black box, oldest first
@@ -144,8 +144,8 @@ using RecordingMessage =
 
 /// Metadata of a recording, known when it starts.
 struct RecordingHeader {
-  std::vector<std::string> joints{};  ///< by channel, 1 to kChannelCountMax names without commas
-  std::vector<std::string> slides{};  ///< those of `joints` that slide, with readings in metres
+  std::vector<std::string> joints{};  ///< one per channel, at most kChannelCountMax, without commas
+  std::vector<std::string> slides{};  ///< sliding joints among `joints`, with readings in metres
   /// Driven joints, by motor: at most kMotorCountMax names without commas. Empty: no motor, or a
   /// motor whose joint is unknown.
   std::vector<std::string> motors{};

@@ -25,8 +25,9 @@ namespace proto {
 /// Not thread-safe, except sync(). Allocates and blocks: not for the real-time thread.
 class RecordingWriter {
  public:
-  /// Starts a recording. Returns kExists if `path` or its .part file exists, as files are never
-  ///     overwritten; kUnsupported for a header that violates RecordingRules.
+  /// Starts a recording.
+  /// @return kExists if `path` or its .part file exists, since files are never overwritten;
+  ///     kUnsupported for a header that violates RecordingRules
   static Result<RecordingWriter> create(const std::string& path, const RecordingHeader& header,
                                         const McapWriterOptions& options = {});
   static Result<RecordingWriter> create(std::unique_ptr<OutputFile> file,
@@ -42,8 +43,8 @@ class RecordingWriter {
   Status write(const RecordingMessage& message);
   Status attach(const Attachment& attachment);
 
-  /// Ends the current chunk of the file and passes the chunk to the operating system. To be called
-  /// when samples stop arriving; otherwise chunks end automatically.
+  /// Ends the current chunk of the file and passes it to the operating system. Call it when samples
+  /// stop arriving; otherwise chunks end automatically.
   Status flush();
 
   /// Waits until all flushed data are on the disk. May be called from another thread.
@@ -54,8 +55,8 @@ class RecordingWriter {
   /// missing.
   Status finish();
 
-  std::uint64_t sample_count() const;       ///< including lost samples
-  std::uint64_t lost_sample_count() const;  ///< in chunks that could not be written
+  std::uint64_t sample_count() const;       ///< number of samples, including lost ones
+  std::uint64_t lost_sample_count() const;  ///< number in chunks that could not be written
   std::uint64_t size_bytes() const;         ///< size of the file so far
 
  private:

@@ -22,8 +22,8 @@ inline constexpr Topic kInertialTopics = {"/rig/inertial/", "rigcal.v1.InertialR
 /// Prefix of the topics of joint estimates, in a separate file, followed by the joint's name.
 inline constexpr Topic kJointTopics = {"/rig/joint/", "rigcal.v1.JointEstimate"};
 
-/// Name of the metadata record with the RecordingHeader, and its keys. The channel of the samples
-/// has the same entries as its metadata.
+/// Name of the metadata record with the RecordingHeader, and its keys. The metadata of the samples'
+/// channel has the same entries.
 inline constexpr std::string_view kHeaderMetadata = "rigcal";
 inline constexpr std::string_view kJointsKey = "hinges";
 inline constexpr std::string_view kSlidesKey = "slides";

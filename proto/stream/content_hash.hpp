@@ -13,7 +13,7 @@ struct evp_md_ctx_st;
 
 namespace proto {
 
-/// Computes a name for content from its SHA-256 hash. The content can be added in parts.
+/// Computes a name for content from its SHA-256 hash. Content can be added in parts.
 class ContentHash {
  public:
   ContentHash();

@@ -8,8 +8,8 @@
 
 namespace proto {
 
-/// Asks the service, over a connection of its own, whether it can estimate the parameters of a rig
-/// during a recording, and whether it knows the parameters of the targets.
+/// Asks the service, over a separate connection, whether it can estimate the parameters of a rig
+/// during a recording, and whether the rig has the parameters of the targets.
 class LiveCheck final : public StreamDialog {
  public:
   LiveCheck(LiveRequest request, std::vector<LiveTarget> targets)
@@ -26,8 +26,8 @@ class LiveCheck final : public StreamDialog {
   /// Returns the reason why the service cannot fulfil the request; empty if it can.
   const std::string& latest_problem() const override { return problem_; }
 
-  /// Returns whether the connection ended in place of a reply, as with a service that does not know
-  /// the request.
+  /// Returns whether the connection ended without a reply. An old service does not know this
+  /// request.
   bool was_left_unanswered() const { return state_ == CheckState::kUnanswered; }
 
  private:

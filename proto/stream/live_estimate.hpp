@@ -30,7 +30,7 @@ struct LiveEstimate {
   double through_s = 0.0;  ///< time of the newest sample used, on the recording's clock
   bool is_model_accepted = false;
   std::vector<LiveParameter> parameters = {};
-  std::string problem = {};  ///< reason why there are no estimates; empty if there are
+  std::string problem = {};  ///< reason for missing estimates; empty if there are estimates
 };
 
 }  // namespace proto

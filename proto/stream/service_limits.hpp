@@ -12,7 +12,7 @@ namespace proto {
 /// Version of proto/stream.proto that this program implements.
 inline constexpr std::uint32_t kStreamVersion = 1;
 
-/// Largest size of a batch [byte], enough for over a thousand samples of eight channels.
+/// Largest size of a batch [byte], sufficient for over a thousand samples of eight channels.
 inline constexpr std::size_t kBatchSizeMax = 256u << 10;
 
 /// Largest size of the rig file in a LiveRequest [byte], and largest number of targets in
@@ -46,8 +46,7 @@ std::string state_name(rigcal::v1::JobState state);
 /// Returns whether the job has ended: done, failed or cancelled.
 bool has_ended(const rigcal::v1::JobInfo& info);
 
-/// Start of the note in a job's result that gives the reason why a requested cross-validation is
-/// missing.
+/// First words of the note in a job's result on the reason for a missing cross-validation.
 inline constexpr std::string_view kNoCrossValidation = "There is no cross-validation: ";
 
 }  // namespace proto

@@ -15,7 +15,7 @@
 namespace proto {
 
 struct SpoolLimits {
-  std::uint64_t size_bytes_max = std::uint64_t{1} << 30;  ///< on disk; two hours at 1 kHz
+  std::uint64_t size_bytes_max = std::uint64_t{1} << 30;  ///< size on disk; two hours at 1 kHz
   std::uint64_t segment_size_bytes = 4u
                                      << 20;  ///< a file is deleted once all of it is acknowledged
 };
@@ -24,13 +24,13 @@ struct SpoolLimits {
 /// their first batch. Each file has a magic number and records <u32 size><u32 crc32 of sequence and
 /// payload><u64 sequence><payload>.
 ///
-/// open() finds all synchronized data after a crash, and cuts a torn record off the end of the
-/// newest file. Damaged records in older files keep their numbers, and read() returns nothing for
-/// them. In the newest file a damaged record cannot be distinguished from a torn one.
+/// After a crash, open() finds all synchronized data, and cuts an incomplete record off the newest
+/// file. Damaged records in older files keep their numbers, and read() returns nothing for them. In
+/// the newest file, a damaged record cannot be distinguished from an incomplete one.
 ///
-/// After a failed fsync the kernel marks the pages as written although they are not, so neither
-/// reading nor another fsync shows the state of the disk. The spool then refuses to append and to
-/// sync. Open it again: open() reads from the disk itself, and everything it finds is durable.
+/// After a failed fsync, the kernel marks pages as written although they are not. Neither reading
+/// nor another fsync then shows the state of the disk. The spool then refuses to append and to
+/// sync. Open it again: open() reads from the disk itself, and all data that it finds are durable.
 ///
 /// Not thread-safe.
 class Spool final : public BatchStore {

@@ -15,7 +15,7 @@ namespace proto {
 using Nanoseconds = std::chrono::nanoseconds;
 
 /// Rig computer's side of the protocol of proto/stream.proto. It has no sockets and clocks: its
-/// owner passes in events and performs the requested actions.
+/// owner passes events to it and performs the requested actions.
 ///
 ///   loop:  if (dialog.wants_connection(now)) connect, then on_connected or on_disconnected
 ///          while connected: write everything next_request(now) yields, pass replies to on_reply;
@@ -26,8 +26,8 @@ class StreamDialog {
 
   virtual void on_connected(Nanoseconds now) = 0;
   virtual void on_disconnected(Nanoseconds now) = 0;
-  /// Processes a reply of the service. Returns an error of the batch store; the same reply may then
-  ///     be passed again later.
+  /// Processes a reply of the service. Returns errors of the batch store; the same reply may then
+  /// be passed again later.
   virtual Status on_reply(const rigcal::v1::StreamReply& reply, Nanoseconds now) = 0;
 
   /// Returns whether the owner should connect or reconnect to the service now.
@@ -40,11 +40,11 @@ class StreamDialog {
   /// now. Call it until it returns nothing.
   virtual Result<std::optional<std::string>> next_request(Nanoseconds now) = 0;
 
-  /// Returns whether the first reply of the present connection is pending.
+  /// Returns whether the first reply on the current connection is pending.
   virtual bool is_opening() const = 0;
   /// Returns whether the dialog has reached its end.
   virtual bool is_done() const = 0;
-  virtual const std::string& latest_problem() const = 0;  ///< for users
+  virtual const std::string& latest_problem() const = 0;  ///< message for users
 };
 
 }  // namespace proto

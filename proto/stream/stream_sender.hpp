@@ -20,7 +20,7 @@ struct StreamSession {
   std::string id;  ///< see is_valid_session_id
   std::map<std::string, std::string> metadata{};
   std::int64_t epoch_unix_ns = 0;
-  std::string secret{};  ///< needed to reopen it; empty: the service creates one
+  std::string secret{};  ///< secret to reopen the session; empty: the service creates one
   LiveRequest live{};    ///< estimates that the service should send
 };
 
@@ -33,8 +33,8 @@ struct StreamSenderOptions {
 };
 
 /// Sender of batches to the service by the protocol of proto/stream.proto. Batches remain in a
-/// BatchStore until the service has acknowledged them. So every batch arrives at least once, in
-/// order, whatever happens to the connection or to either process.
+/// BatchStore until the service has acknowledged them. So every batch arrives at least once and in
+/// order, regardless of failures of the connection or of either process.
 class StreamSender final : public StreamDialog {
  public:
   enum class SenderState {
@@ -43,14 +43,14 @@ class StreamSender final : public StreamDialog {
     kStreaming,
     kClosing,  ///< CloseSession was sent
     kDone,     ///< everything is durable at the service, and the session is closed
-    kRefused,  ///< permanently, see latest_problem(); the batches remain in the store
+    kRefused,  ///< refused permanently, see latest_problem(); the batches remain in the store
   };
 
   StreamSender(BatchStore& store, StreamSession session, StreamSenderOptions options = {});
 
   /// Declares that no batch will follow. The session is closed once the service has acknowledged
   /// all batches.
-  /// @param interrupted  the recorder died before it recorded the end of the run
+  /// @param interrupted  the recorder ended before it recorded the end of the run
   void end_session(bool interrupted = false) {
     ending_ = true;
     interrupted_ = interrupted;

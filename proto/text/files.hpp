@@ -21,11 +21,11 @@ std::string read_file(const std::string& path, std::size_t size_bytes_max = kTex
 /// Returns the text without a UTF-8 byte order mark.
 std::string_view strip_byte_order_mark(std::string_view text);
 
-/// Output file that is written in pieces.
+/// Output file that is written in several parts.
 ///
-/// A regular file is written under a temporary name beside it and renamed at the end. So a reader
-/// never finds half a file, and a failure keeps the previous file. A link is followed to its file.
-/// A device, a pipe or an open descriptor (/dev/stdout) is written directly.
+/// A regular file is written under a temporary name in the same folder, and renamed at the end. So
+/// a reader never finds a partial file, and a failure keeps the previous file. Symbolic links are
+/// followed. A device, a pipe or an open descriptor (/dev/stdout) is written directly.
 class FileWriter {
  public:
   /// @throws InputError naming the file, also for a dangling link
@@ -52,7 +52,7 @@ class FileWriter {
 /// Writes a whole file as FileWriter does. @throws InputError
 void write_file(const std::string& path, std::string_view contents);
 
-/// Returns whether a path refers to one of some files, also through links or other spellings.
+/// Returns whether a path refers to one of the files, also through a link or another spelling.
 bool is_among(const std::string& path, const std::vector<std::string>& files);
 
 /// Checks an output path before any work is done.

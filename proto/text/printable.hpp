@@ -19,8 +19,8 @@ std::string escape_lines_for_terminal(std::string_view text);
 bool is_utf8(std::string_view text);
 
 /// Returns the longest prefix of a text that has at most `size_bytes_max` bytes and consists of
-/// complete UTF-8 characters. Protobuf cannot parse a message with another text. If the text has
-/// bytes that are not UTF-8, it is first escaped as by escape_lines_for_terminal.
+/// complete UTF-8 characters, as Protobuf requires. If the text has bytes that are not UTF-8, it is
+/// first escaped as by escape_lines_for_terminal.
 std::string to_utf8(std::string_view text, std::size_t size_bytes_max = std::string_view::npos);
 
 /// Returns the size of an incomplete UTF-8 character at the end of the text [byte].

@@ -12,11 +12,11 @@
 
 namespace proto {
 
-/// Changes fields in the text of a text-format message while keeping comments and layout.
+/// Changes fields in the text of a text-format message, and keeps comments and layout.
 class TextEdit {
  public:
-  /// @param path  for messages
-  /// @param type  of the file's message
+  /// @param path  path of the file, for messages
+  /// @param type  type of the file's message
   TextEdit(std::string path, std::string text, const google::protobuf::Message& type);
 
   const std::string& text() const { return text_; }

@@ -53,10 +53,10 @@ class TextLocator {
 /// Parses text-format protobuf, records the location of every field, and rejects numbers outside
 /// their field's range (proto/check).
 ///
-/// @param path     for messages
-/// @param message  filled
-/// @param tree     filled
-/// @param ranges   of a schema outside proto
+/// @param path     path of the file, for messages
+/// @param message  output: the parsed message
+/// @param tree     output: locations of the fields
+/// @param ranges   ranges of the numbers, for a schema outside proto
 /// @throws InputError "FILE:LINE:COLUMN: what; what to do" at the first fault: a syntax error, an
 ///     unknown field (with the existing fields), a value of the wrong type, a number that is not
 ///     finite or out of range, …
@@ -64,7 +64,7 @@ void parse_text(const std::string& path, const std::string& text,
                 google::protobuf::Message& message, TextLocator::Tree& tree,
                 std::span<const NumberRange> ranges = number_ranges());
 
-/// Unit of a PWM motor's control signal, which is the share of the supply voltage, from −1 to 1.
+/// Unit of a PWM motor's control signal: the fraction of the supply voltage, from −1 to 1.
 inline constexpr std::string_view kDutyUnit = "duty";
 
 /// Returns the largest magnitude of a motor's control signal, in the signal's unit; 0 if not given.

@@ -8,8 +8,8 @@
 
 namespace proto {
 
-/// Create the TLS settings for one end of service connections: TLS 1.2 or later, with a peer whose
-/// certificate was signed by the authority.
+/// Create the TLS settings for one end of service connections: TLS 1.2 or later; the authority must
+/// have signed the peer's certificate.
 /// @throws InputError naming the file that cannot be used
 asio::ssl::context make_server_tls(const TlsFiles& files);
 asio::ssl::context make_client_tls(const TlsFiles& files);
@@ -19,8 +19,7 @@ asio::ssl::context make_client_tls(const TlsFiles& files);
 bool has_tls_certificate(const TlsFiles& files);
 
 /// Describes for users why a client's TLS connection failed, and the remedy. `session` is the TLS
-/// session of the client. A service that rejects the client's certificate reports it with the first
-/// read.
+/// session of the client. If the service rejects the client's certificate, the first read fails.
 std::string describe_tls_problem(const SSL* session, const asio::error_code& error);
 
 /// Returns the identity of the other end of a TLS connection, after the handshake: the common name

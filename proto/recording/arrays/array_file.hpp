@@ -12,8 +12,8 @@
 
 namespace proto {
 
-/// Largest count of numbers that are read from one file, in all its arrays together: 256 MiB as
-/// double, 9 hours of one signal at 1 kHz.
+/// Largest count of numbers that are read from all arrays of a file together: 256 MiB as double, or
+/// 9 hours of one signal at 1 kHz.
 inline constexpr std::size_t kArrayNumbersMax = std::size_t{32} << 20;
 
 /// Largest number of bytes to which the compressed parts of a file are expanded, all together.
@@ -23,8 +23,8 @@ inline constexpr std::uint64_t kInflatedSizeMax = std::uint64_t{1} << 30;
 inline constexpr std::size_t kArraysMax = 10'000;
 
 /// Named arrays of real numbers and texts in a file: MAT of version 4, 5 (7) and 7.3, HDF5, and
-/// NumPy's .npy and .npz. Structures, cells and groups are searched for arrays, which have names
-/// such as "theta.signals(2).values", "runs{3}" and "group/theta".
+/// NumPy's .npy and .npz. Arrays in structures, cells and groups have names such as
+/// "theta.signals(2).values", "runs{3}" and "group/theta".
 class ArrayFile {
  public:
   /// Description of an array, without its content. Dimensions of size one beyond the second are
@@ -41,12 +41,12 @@ class ArrayFile {
   };
   struct Text {
     std::string name;
-    std::string value;  ///< its ASCII part
+    std::string value;  ///< ASCII characters of the text
   };
   /// Content of a file that is not an array of real numbers, and thus not read.
   struct Omission {
     std::string name;
-    std::string reason;  ///< what it is and how to save it as numbers
+    std::string reason;  ///< kind of content, and how to save it as numbers
   };
 
   virtual ~ArrayFile() = default;
@@ -55,7 +55,7 @@ class ArrayFile {
   const std::vector<Array>& arrays() const { return arrays_; }
   const std::vector<Omission>& omissions() const { return omissions_; }
 
-  /// Returns the array with the full name `name`, or else the only array whose name ends with
+  /// Returns the array with the full name `name`, otherwise the only array whose name ends with
   /// "/name" or ".name"; null if there is none.
   const Array* find(const std::string& name) const;
 
@@ -91,7 +91,7 @@ class ArrayFile {
   bool read_list(ByteCursor& list);
 
   const std::string path_;
-  mutable std::uint64_t inflate_budget_ = kInflatedSizeMax;  ///< 0 once it was too small
+  mutable std::uint64_t inflate_budget_ = kInflatedSizeMax;  ///< in bytes; 0 once it was too small
 
  private:
   std::vector<Array> arrays_;
@@ -105,14 +105,14 @@ class ArrayFile {
 /// @throws InputError naming the file if it is none of these, or is larger than kTableSizeMax
 std::unique_ptr<const ArrayFile> open_array_file(const std::string& path);
 
-/// Returns whether a file with these first bytes is HDF5, also behind the header of MAT 7.3.
+/// Returns whether a file with these first bytes is HDF5, possibly after the header of MAT 7.3.
 bool is_hdf5(std::span<const std::uint8_t> begin);
 
-// The same for one format. A file beginning with a MAT header and HDF5 content is MAT 7.3.
+// The same functions for one format each. MAT 7.3 is a MAT header followed by HDF5 content.
 std::unique_ptr<const ArrayFile> open_mat5_file(const std::string& path);
 std::unique_ptr<const ArrayFile> open_hdf5_file(const std::string& path);
-/// The HDF5 library crashes, hangs or allocates on some damaged files: open_hdf5_file() runs it in
-/// a child process.
+/// On some damaged files the HDF5 library crashes, never returns, or allocates much memory:
+/// open_hdf5_file() runs it in a child process.
 std::unique_ptr<const ArrayFile> open_hdf5_file_in_this_process(const std::string& path);
 std::unique_ptr<const ArrayFile> open_numpy_file(const std::string& path);
 

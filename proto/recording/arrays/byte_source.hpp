@@ -9,15 +9,15 @@
 
 namespace proto {
 
-/// How bytes are stored in a file: as they are, in the zlib format, or as raw deflate data.
+/// Compression of bytes in a file: none, zlib format, or raw deflate data.
 enum class Packing { kNone, kZlib, kDeflate };
 
 /// Reads a part of a file in order, and decompresses it.
 class ByteSource {
  public:
   /// @param offset, size  part of the file; must lie within the file
-  /// @param budget        number of bytes that may still be decompressed, by all sources of a file
-  ///                      together; reduced by this source, and zero once it was too small. May be
+  /// @param budget        number of bytes that all sources of a file together may still decompress.
+  ///                      This source reduces it, and sets it to zero if it is too small. May be
   ///                      null for Packing::kNone
   ByteSource(const InputFile& file, std::uint64_t offset, std::uint64_t size, Packing packing,
              std::uint64_t* budget = nullptr);
@@ -32,7 +32,7 @@ class ByteSource {
   /// Reads and discards bytes. Returns false in the same cases as read().
   bool skip(std::uint64_t size);
 
-  /// Number of bytes that were read or skipped, counted after decompression.
+  /// Returns the number of bytes that were read or skipped, counted after decompression.
   std::uint64_t position() const { return position_; }
 
   /// Returns an upper bound on the number of remaining bytes. It is exact if the bytes are not

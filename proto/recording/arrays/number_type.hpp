@@ -12,30 +12,30 @@
 
 namespace proto {
 
-/// How numbers are stored in a file.
+/// Representation of numbers in a file.
 struct NumberType {
   enum class Kind { kSigned, kUnsigned, kFloat };
   Kind kind = Kind::kFloat;
   std::size_t size_bytes = 8;  ///< 1, 2, 4 or 8; 2, 4 or 8 for floats
-  bool swapped = false;        ///< bytes are in the other order than on this computer
+  bool swapped = false;        ///< the byte order is opposite to that of this computer
 };
 
 /// Returns one number; `bytes` has the size of the type.
 double decode_number(const NumberType& type, const std::uint8_t* bytes);
 
-/// Numbers at one place in each of several records.
+/// Numbers at the same position in each of several records.
 struct NumberField {
   NumberType type;
-  std::size_t offset = 0;  ///< in the record [byte]
+  std::size_t offset = 0;  ///< position in the record [byte]
 };
 
 /// Reads fields of `count` records of `stride` bytes, one after another. Returns the numbers of
-/// each field, or nullopt if the bytes end before.
+/// each field, or nullopt if there are too few bytes.
 std::optional<std::vector<std::vector<double>>> read_records(ByteSource& source,
                                                              std::span<const NumberField> fields,
                                                              std::size_t count, std::size_t stride);
 
-/// Reads `count` numbers, one after another. Returns nullopt if the bytes end before.
+/// Reads `count` consecutive numbers. Returns nullopt if there are too few bytes.
 std::optional<std::vector<double>> read_numbers(ByteSource& source, const NumberType& type,
                                                 std::size_t count);
 

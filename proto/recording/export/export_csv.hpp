@@ -24,7 +24,7 @@ std::vector<std::string> command_columns(const RecordingHeader& header);
 
 /// Parses the names of CSV columns with motor commands, and writes the motors' joints and units
 /// into `header`. The joint of a single motor is not in its column name.
-/// @return false if one of the names is not that of a command column
+/// @return false if a name is not the name of a command column
 bool read_command_columns(std::span<const std::string> columns, RecordingHeader& header);
 
 /// Writes the samples of a recording as CSV: a header line, then one line per sample, with columns
@@ -34,11 +34,11 @@ bool read_command_columns(std::span<const std::string> columns, RecordingHeader&
 ///   fault_flags, error_count, <sensor> and kInertialEndings ..., clock_error_ppm, release_s
 ///
 /// from which the recording's content can be read back. The commands are command_columns(). The
-/// last two columns are constant: clock_error_ppm is the rate error of the unit's clock against the
-/// host's, empty if unknown; release_s is the time at which a hand released the rig, empty if no
-/// hand held it, 1e9 if it was never released.
+/// last two columns are constant. clock_error_ppm is the rate error of the conversion unit's clock
+/// relative to the host's clock; empty if unknown. release_s is the time at which a hand released
+/// the rig; empty if no hand held it, 1e9 if it was never released.
 ///
-/// An angle is empty if its channel was not valid, a cell of an inertial sensor if it was not read.
+/// A cell is empty if the angle channel was not valid, or if the inertial sensor was not read.
 /// `segment` counts from 1 and increases where samples are missing. Numbers have enough digits to
 /// parse to the same double. Memory use does not depend on the recording's length.
 ///

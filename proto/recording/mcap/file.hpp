@@ -9,7 +9,7 @@
 
 namespace proto {
 
-/// Interface of an output file. Tests implement it as a full or failing disk.
+/// Interface of an output file. Tests implement it to simulate a full or failing disk.
 class OutputFile {
  public:
   virtual ~OutputFile() = default;
@@ -33,11 +33,11 @@ class OutputFile {
   virtual Status publish() = 0;
 };
 
-/// Creates the output file `<path>.part`. publish() renames it to `path`.
-/// @return kExists, with nothing touched, if either file exists
+/// Creates the output file `<path>.part`, which publish() renames to `path`.
+/// @return kExists, without any change, if either file exists
 Result<std::unique_ptr<OutputFile>> create_output_file(const std::string& path);
 
-/// Returns the name of the output file `path` until it is complete: `<path>.part`.
+/// Returns the name of the incomplete output file `path`: `<path>.part`.
 std::string part_file_path(const std::string& path);
 
 /// Returns the error kNotFound if a file that this program writes was removed or renamed.
@@ -60,8 +60,8 @@ class InputFile {
   /// Returns kInputOutput if the file shrinks in the meantime.
   virtual Status read(std::uint64_t offset, std::span<std::uint8_t> out) const = 0;
 
-  /// Returns the offset of the first byte from `offset` on that the file stores. The bytes before
-  /// it are a hole in a sparse file, and zero.
+  /// Returns the offset of the first stored byte at or after `offset`. The bytes before it are
+  /// zeros in a hole of a sparse file.
   virtual std::uint64_t skip_hole(std::uint64_t offset) const { return offset; }
 };
 

@@ -163,15 +163,15 @@ void append_summary_offset(Bytes& out, McapOpcode group, const McapRecordLocatio
 void append_data_end(Bytes& out, std::uint32_t data_crc);
 
 /// Parse the content of one record, without the record's header. Return nullopt if the content does
-/// not match the format exactly. Trailing bytes, which a later format version may add, are rejected
-/// too. Lengths have no checksum, so only an exact match confirms that a length is valid.
+/// not match the format exactly. Trailing bytes, which a later format version may add, are also
+/// rejected. Lengths have no checksum, so only an exact match confirms that a length is valid.
 std::optional<McapHeader> parse_header(std::span<const std::uint8_t> content);
 std::optional<McapSchema> parse_schema(std::span<const std::uint8_t> content);
 std::optional<McapChannel> parse_channel(std::span<const std::uint8_t> content);
 std::optional<McapMessage> parse_message(std::span<const std::uint8_t> content);
 std::optional<McapChunk> parse_chunk(std::span<const std::uint8_t> content);
 std::optional<McapMetadata> parse_metadata(std::span<const std::uint8_t> content);
-/// @param intact  set to whether the attachment's checksum is right or absent
+/// @param intact  output: whether the attachment's checksum is correct or absent
 std::optional<McapAttachment> parse_attachment(std::span<const std::uint8_t> content, bool& intact);
 bool is_message_index(std::span<const std::uint8_t> content);
 

@@ -28,10 +28,10 @@ class McapVisitor {
 /// Results of the scan of an MCAP file, including damage.
 struct McapScan {
   McapHeader header;
-  bool finished = false;  ///< the file has the ending of a finished recording; else it was cut off
+  bool finished = false;  ///< the file has the end of a finished recording, so it was not cut off
   std::uint64_t message_count = 0;
   std::uint64_t intact_chunk_count = 0;
-  std::uint64_t damaged_chunk_count = 0;  ///< among the chunks that could be found
+  std::uint64_t damaged_chunk_count = 0;  ///< number among the chunks that were found
   std::uint64_t skipped_bytes = 0;        ///< bytes outside intact records
   std::vector<std::string> problems;      ///< the first 16 problems, in words, with offsets
 
@@ -39,11 +39,10 @@ struct McapScan {
 };
 
 /// Reads every intact chunk of an MCAP file (finished, cut off or damaged) and passes the chunk's
-/// messages to a visitor. A chunk is used as a whole or not at all: its checksum must be right,
-/// each record in it must parse exactly, and each message must have a declared channel and a time
-/// within the chunk. Other chunks are dropped and counted. After a damaged record, the scan
-/// continues at the next chunk with a valid checksum. Metadata and attachments between records are
-/// passed on.
+/// messages to a visitor. A chunk is either used completely or dropped and counted. Its checksum
+/// must be correct, each record in it must parse exactly, and each message must have a declared
+/// channel and a time within the chunk. After a damaged record, the scan continues at the next
+/// chunk with a valid checksum. Metadata and attachments between records are passed on.
 ///
 /// Chunks compressed with zstd or lz4 are expanded.
 ///

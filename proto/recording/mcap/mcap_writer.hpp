@@ -18,7 +18,7 @@ struct McapWriterOptions {
   std::string library = "rigcal";
   /// Longest time from the first to the last message of a chunk [ns]. A crash loses one chunk.
   std::uint64_t chunk_duration_ns = 250'000'000;
-  /// Size at which a chunk ends, whatever its duration.
+  /// Size at which a chunk ends, regardless of its duration.
   std::size_t chunk_size_bytes_max = 1 << 20;
 };
 
@@ -30,9 +30,9 @@ struct McapWriterOptions {
 /// before, so that it always is a sequence of intact records. The next block may fit.
 ///
 /// A full disk is detected early, because space for the summary and some more blocks is reserved
-/// beyond the end. kDiskFull from a write means one of two things. Either the reserve is now in
-/// use: dropped_message_count() did not increase, and there is room for the reason and for
-/// finish(). Or a block was dropped. In both cases stop recording, write the reason, and finish.
+/// beyond the end. kDiskFull from a write has two possible meanings. Either the reserve is now in
+/// use: dropped_message_count() did not increase, and there is space for the reason and for
+/// finish(). Or a block was dropped. In both cases, stop recording, write the reason, and finish.
 ///
 /// Schemas and channels are written before the first chunk that needs them, and again within it.
 ///

@@ -9,13 +9,13 @@ namespace proto {
 /// An option or positional argument of a command, for manual pages and completions.
 struct OptionInfo {
   std::vector<std::string> names;  ///< "-h", "--help"; a positional argument has only its name
-  std::string value;               ///< its value: "FILE", "physical|shadow"; empty: none
+  std::string value;               ///< type of its value: "FILE", "physical|shadow"; empty: none
   std::string help;
   std::string group;  ///< heading; empty: hidden
   std::string initial;
   std::string environment;
   std::vector<std::string> choices;  ///< accepted words
-  bool takes_file = false;           ///< accepts a file or folder, perhaps in addition to `choices`
+  bool takes_file = false;           ///< accepts a file or folder, possibly besides `choices`
   bool positional = false;
   bool required = false;
   bool repeated = false;

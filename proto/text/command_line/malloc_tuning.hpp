@@ -3,8 +3,8 @@
 namespace proto {
 
 /// Makes malloc keep freed memory in the process instead of returning it to the operating system.
-/// Each iteration of a fit allocates the same amount, and with a million samples, returning it in
-/// between would take a tenth of the time.
+/// Each iteration of a fit allocates the same amount of memory. With a million samples, returning
+/// the memory in between would take a tenth of the computing time.
 void enable_memory_reuse();
 
 }  // namespace proto

@@ -8,9 +8,9 @@ namespace proto {
 
 /// Runs another program and waits for its end.
 ///
-/// The child process has a separate process group, so a terminal's Ctrl-C reaches only this
-/// program. To stop the child, this program sends one SIGINT, because some programs would abort at
-/// a second SIGINT. If this program is killed, the kernel sends SIGINT to the child.
+/// The child process has a separate process group, so Ctrl-C on a terminal reaches only this
+/// program. To stop the child, this program sends a single SIGINT: some programs would abort at a
+/// second one. If this program is killed, the kernel sends SIGINT to the child.
 ///
 /// @param command  program and arguments; a name without a slash is searched along PATH
 /// @param must_stop  returns whether to stop the child; called every 10 ms

@@ -11,8 +11,8 @@ namespace proto {
 ///
 /// Output on std::cout and std::cerr passes through `escape_lines_for_terminal`, so that names and
 /// texts in input files cannot control the terminal. The program itself writes control codes as
-/// TerminalCodes. A stream that was closed at the start is occupied, so that no file opened later
-/// takes its descriptor. Only one instance may exist.
+/// TerminalCodes. The descriptor of a stream that was closed at the start is reserved, so that no
+/// file opened later gets it. Only one instance may exist.
 class StandardStreams {
  public:
   /// @param program  its name, for the message about failed output

@@ -7,16 +7,16 @@
 
 namespace proto {
 
-/// First number of a kind in a table.
+/// First number in a table that has a certain notation.
 struct FirstNumber {
-  std::string text;  ///< in quotes; empty: there is none
+  std::string text;  ///< the cell, in quotes; empty: there is none
   int line = 0;
   std::string where = {};  ///< "FILE:LINE:FIELD: column NAME"
 
   std::string in_line() const { return text + " in line " + std::to_string(line); }
 };
 
-/// Decides what a comma within numbers means, from all numbers that were read.
+/// Decides from all numbers of a table whether their commas are decimal or separate thousands.
 class CommaMeaning {
  public:
   /// @param where  returns the location for messages

@@ -9,10 +9,10 @@
 
 namespace proto {
 
-/// Meaning of a cell of a column that is empty or contains "nan".
+/// Meaning of a cell that is empty or contains "nan".
 enum class MissingCells {
   kForbidden,           ///< an error
-  kForbiddenByRigFile,  ///< an error that allow_missing: true in the rig file avoids
+  kForbiddenByRigFile,  ///< an error; allow_missing: true in the rig file permits the cell
   kAllowed,             ///< the value is NaN
   kAllowedAtTheEnd      ///< in the last row the value is NaN; an error elsewhere
 };
@@ -42,11 +42,11 @@ struct CsvFault {
 /// form.
 struct CsvTable {
   std::string path;
-  std::string layout;  ///< what was assumed about a text file, for a note; empty: plain CSV
+  std::string layout;  ///< assumptions about a text file, for a note; empty: plain CSV
   std::vector<std::string> header;          ///< names of all columns of the file
   std::vector<std::string> units = {};      ///< of all columns, from a line below the header
-  std::vector<int> fields;                  ///< per request: its index in the header
-  std::vector<int> nanoseconds = {};        ///< per request: of a stamp's second column, or -1
+  std::vector<int> fields;                  ///< per request: index of its column in the header
+  std::vector<int> nanoseconds = {};        ///< per request: index of the nanosecond column, or -1
   std::vector<std::vector<double>> values;  ///< per request: one number a row, finite or NaN
   std::vector<int> lines;                   ///< per row: its line in the file, from 1
   std::vector<CsvFault> faults = {};
@@ -58,7 +58,7 @@ struct CsvTable {
 
   int row_count() const { return static_cast<int>(lines.size()); }
 
-  /// Returns the name of a requested column, with its unit if the file states it: "u [mA]".
+  /// Returns the name of a requested column, with its unit if the file contains the unit: "u [mA]".
   std::string label(int request) const;
 
   /// Returns the location of a value for messages: "FILE:LINE:FIELD", counted from 1, or "FILE:
@@ -76,15 +76,15 @@ struct CsvHeader {
 struct CsvColumn {
   std::string name;
   std::vector<double> values;  ///< one per row, finite or NaN; empty for a column that is not read
-  std::string fault = {};      ///< why it is not read; empty for a column that is read, or of text
-  std::string unit = {};       ///< from a line below the header; empty if there is none
+  std::string fault = {};      ///< reason why it is not read; empty if it is read or contains text
+  std::string unit = {};       ///< unit from a line below the header; empty if there is none
 };
 
 /// All columns of a text table.
 struct CsvColumns {
   std::vector<CsvColumn> columns;
   std::size_t stamp_count = 0;  ///< the first columns are time stamps in two columns (TableLayout)
-  std::string layout;           ///< what was assumed about the file, for a note; empty: plain CSV
+  std::string layout;           ///< assumptions about the file, for a note; empty: plain CSV
 };
 
 /// Returns the column names of a text table. The layout of the file is found from its rows
@@ -95,8 +95,7 @@ CsvHeader parse_csv_header(const std::string& path, std::string_view text,
                            const std::vector<std::string>& names = {});
 
 /// Reads the requested columns of a text table and lists the faults of its rows. Other columns may
-/// hold anything; blank lines and comments are ignored. A last line that the end of the file cuts
-/// off is left out.
+/// contain anything; blank lines and comments are ignored. An incomplete last line is ignored.
 /// @param names  names of the columns if the file has no header line; empty: "1", "2" and so on
 /// @throws InputError "FILE:LINE: what; what to do" for a column that is missing or occurs twice,
 /// or
@@ -120,8 +119,7 @@ std::string describe_missing_columns(const std::vector<ColumnRequest>& requests,
 /// Throws InputError for the first fault of a table, if it has one.
 void require_no_fault(const CsvTable& table);
 
-/// Keeps the rows with the given indices, in the given order. Removes all other rows and their
-/// faults.
+/// Keeps only the rows with the given indices, in the given order. Removes faults of other rows.
 void keep_rows(const std::vector<std::size_t>& rows, CsvTable& table);
 
 /// Reads the requested columns like `read_csv`.

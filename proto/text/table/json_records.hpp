@@ -7,9 +7,9 @@
 
 namespace proto {
 
-/// Passes the records of a JSON text to a sink: the elements of an array, several values one after
-/// another, or the rows of an object of columns of equal length.
-/// @return why the text has no such records; empty if it has
+/// Passes the records of a JSON text to a sink. Records are the elements of an array, several
+/// consecutive values, or the rows of an object of columns with equal length.
+/// @return reason why the text has no such records; empty if it has records
 std::string read_json_records(std::string_view text, RecordSink& sink);
 
 }  // namespace proto

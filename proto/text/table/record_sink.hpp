@@ -11,8 +11,8 @@
 
 namespace proto {
 
-/// Writer of a table from records that name their values. All records are passed twice: the first
-/// pass collects the names, the second one writes the rows.
+/// Writer of a table from records of named values. All records are passed twice: the first pass
+/// collects the names, the second pass writes the rows.
 class RecordSink {
  public:
   /// Adds a value of the current record. Values beyond kTableColumnsMax names are left out.
@@ -27,8 +27,8 @@ class RecordSink {
     if (is_writing_) cells_[at->second] = value;
   }
 
-  /// Removes the names that occur in one or two records of a long text, such as "Offset: 12" among
-  /// the messages of a program that starts.
+  /// Removes names that occur in only one or two records of a long text, such as "Offset: 12" in
+  /// the start messages of a program.
   void drop_rare_names() {
     constexpr int kRareMax = 2, kUsualMin = 20;
     if (names_.empty()) return;
@@ -70,7 +70,7 @@ class RecordSink {
     bool is_dropped = false;  ///< without column
   };
 
-  /// Writes the current record into line + 1, or as the next line if that one is already written.
+  /// Writes the current record to line `line` + 1, or to the next line that is not yet written.
   void write_row(int line) {
     for (; lines_ < line; ++lines_) table_ += '\n';
     table_ += before_;

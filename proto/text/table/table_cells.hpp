@@ -22,7 +22,7 @@ inline constexpr std::size_t kTableColumnsMax = 10'000;
 /// @param delimiter  a blank stands for any run of blanks and tabs, and there are no empty cells
 void split_cells(std::string_view line, char delimiter, std::vector<std::string_view>& cells);
 
-/// How a cell writes its number.
+/// Notation of the number in a table cell.
 enum class CellNotation {
   kMissing,       ///< empty, or a word for no value such as "nan" or "N/A"
   kWhole,         ///< neither a decimal point nor a decimal comma
@@ -39,17 +39,17 @@ struct CellNumber {
   CellNotation notation = CellNotation::kMissing;
 };
 
-/// Returns the number in a table cell; nullopt if the cell contains no finite number. The number of
-/// a date is the time since 1970-01-01 [s], in UTC if the date has no offset. The number of a time
-/// of day is the time since midnight [s], that of a duration is in seconds.
+/// Returns the number in a table cell; nullopt if the cell contains no finite number. A date gives
+/// the time since 1970-01-01 [s], in UTC if the date has no offset. A time of day gives the time
+/// since midnight [s], and a duration gives seconds.
 std::optional<CellNumber> parse_cell(std::string_view cell);
 
 /// Returns the position after the arrow in a line such as "10:11:12.000 -> 703", as the serial
 /// monitor of Arduino writes it with the time of day; npos for any other line.
 std::size_t end_of_receive_time(std::string_view line);
 
-/// Returns why a cell that looks like a date or a time of day can mean two things, with both
-/// readings and a remedy, e.g. for "10:00" or "03/05/2024 10:00:00"; empty for any other cell.
+/// Returns a sentence if a date or time of day is ambiguous, such as "10:00" or "03/05/2024
+/// 10:00:00", with both meanings and a remedy; empty for any other cell.
 std::string describe_ambiguous_time(std::string_view cell);
 
 }  // namespace proto

@@ -31,7 +31,7 @@ bool is_blank_or_comment(std::string_view line);
 
 /// A time stamp in two columns, such as "header.stamp.sec" and "header.stamp.nanosec" of ROS 2.
 struct TimeStampColumn {
-  std::string name;     ///< of both columns together: "header.stamp"
+  std::string name;     ///< common name of both columns: "header.stamp"
   int seconds = 0;      ///< index of the column of whole seconds
   int nanoseconds = 0;  ///< index of the column of nanoseconds within the second
 };
@@ -39,24 +39,24 @@ struct TimeStampColumn {
 /// Structure of a text table: separator, header and rows.
 struct TableLayout {
   char delimiter = ',';                 ///< a blank stands for any run of blanks and tabs
-  std::vector<std::string> names;       ///< of all columns; "column 3" for one without a name
-  std::vector<std::string> units;       ///< of all columns, from a line below the header; or none
-  std::vector<TimeStampColumn> stamps;  ///< columns that are further columns together
+  std::vector<std::string> names;       ///< of all columns; "column 3" for a column without a name
+  std::vector<std::string> units;       ///< of all columns, from a line below the header; or empty
+  std::vector<TimeStampColumn> stamps;  ///< time stamps, each of which consists of two columns
   int header_line = 1;                  ///< line of the header, or of the first row without header
-  bool has_header = true;        ///< otherwise the columns are named from outside, or numbered
+  bool has_header = true;        ///< if not, the caller names the columns, or they are numbered
   bool has_extra_cells = false;  ///< rows may have cells beyond those of the header
   std::string_view rows;         ///< text of the rows
   int lines_before_rows = 0;
-  std::vector<std::string> assumptions;  ///< for a note, such as "3 lines before the header"
-  std::string mismatch;  ///< why the line before the rows is not their header; empty: none
+  std::vector<std::string> assumptions;  ///< notes such as "3 lines before the header"
+  std::string mismatch;  ///< reason why the line above the rows is not a header; or empty
 };
 
-/// Finds the layout of a table. The separator and the number of columns are those with which most
-/// cells of the last rows are numbers. The header is the line before the first such row, also if it
-/// is a comment. Lines above the header are left out.
+/// Finds the layout of a table. The separator and the number of columns are chosen so that most
+/// cells of the last rows are numbers. The header is the line before the first such row, even if it
+/// is a comment. Lines above the header are ignored.
 /// @param text   text in UTF-8; must outlive the result
 /// @param names  names of the columns if the text has no header; empty: "1", "2" and so on
-/// @throws InputError for an empty text, or `names` of another number than the columns
+/// @throws InputError for an empty text, or if the number of `names` differs from the columns
 TableLayout find_table_layout(const std::string& path, std::string_view text,
                               const std::vector<std::string>& names);
 
