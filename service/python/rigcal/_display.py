@@ -9,10 +9,10 @@ import pandas as pd
 
 
 class Displayed:
-    """Base class that shows an object as its repr and, in notebooks, with a table."""
+    """Base class that shows an object as its repr, and in notebooks also as a table."""
 
     def _table_shown(self) -> Optional[pd.DataFrame]:
-        """Returns the table that notebooks show; None: only the repr."""
+        """Returns the table for notebooks; None: notebooks show only the repr."""
         return None
 
     def _repr_html_(self) -> str:

@@ -16,7 +16,7 @@ Progress = Callable[[str, int, float, float], None]
 ProgressLike = Union[None, bool, Progress]
 
 
-#: Time without output in which short calibrations end [s], unless `progress` is True.
+#: Initial time without output, in which short calibrations end [s]; 0 if `progress` is True.
 _QUIET_TIME = 2.0
 
 
@@ -28,10 +28,10 @@ def _is_notebook() -> bool:
 
 
 class _Printer:
-    """Printer of progress: a line that is rewritten in an interactive session, else many lines.
+    """Prints progress: as one rewritten line in an interactive session, otherwise as many lines.
 
     Args:
-        quiet_time: prints nothing in this time from the start [s].
+        quiet_time: duration from the start without output [s].
     """
 
     def __init__(self, quiet_time: float = 0.0) -> None:
@@ -39,7 +39,7 @@ class _Printer:
         self._notebook = not self._terminal and _is_notebook()
         self._begin = time.monotonic() + quiet_time
         self._stage = ""  # last printed stage
-        self._width = 0  # of the last line in a notebook
+        self._width = 0  # width of the last line in a notebook
 
     @property
     def is_interactive(self) -> bool:
@@ -66,8 +66,8 @@ class _Printer:
 def progress_function(progress: ProgressLike) -> Iterator[Optional[Progress]]:
     """Yields the caller's progress function, or a function that prints.
 
-    Progress is printed if `progress` is True. If it is None, progress is printed in interactive
-    sessions, and only of calibrations that take longer than two seconds.
+    Progress is printed if `progress` is True. If it is None, progress is printed only in
+    interactive sessions, for calibrations that take longer than two seconds.
     """
     if progress and progress is not True and not callable(progress):
         raise InputError(f"progress is {format_argument(progress)}; give True to print, False for no "
@@ -86,7 +86,7 @@ def progress_function(progress: ProgressLike) -> Iterator[Optional[Progress]]:
 
 
 class JobIterations:
-    """Filter that reports each iteration of a job once, although job updates can repeat it."""
+    """Reports each iteration of a job once, although job updates may repeat it."""
 
     def __init__(self, report: Optional[Progress]) -> None:
         self._report = report

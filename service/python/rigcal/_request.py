@@ -65,7 +65,7 @@ def assignments(values: Values, what: str) -> list[str]:
 
 
 def list_segments(segments: Union[None, int, str, Iterable[int]]) -> list[int]:
-    """Returns the list of segment indices, from 0, for e.g. 2, [0, 1] or "0-3,5"; [] for None."""
+    """Returns segment indices as a list, from 0, for e.g. 2, [0, 1] or "0-3,5"; [] for None."""
     if segments is None:
         return []
     if isinstance(segments, str):
@@ -102,7 +102,7 @@ def word(value: str, what: str, choices: Sequence[str]) -> str:
 
 
 def time_window(from_: Any, to: Any) -> tuple[float, float]:
-    """Returns the start and end of the used samples [s], infinite if None."""
+    """Returns the start and end of the samples to use [s]; infinite for None."""
     begin = -math.inf if from_ is None else seconds(from_, "from_")
     end = math.inf if to is None else seconds(to, "to")
     if not begin < end:
@@ -111,9 +111,9 @@ def time_window(from_: Any, to: Any) -> tuple[float, float]:
 
 
 def set_parameters(request: Any, parameters: ParametersLike) -> list[str]:
-    """Sets a request's kind of estimate, or its values from a Result or its file.
+    """Sets the kind of estimate of a request, or its values from a Result or its file.
 
-    Returns the texts "NAME=VALUE" of a mapping.
+    Returns a mapping of names to numbers as texts "NAME=VALUE" instead; otherwise [].
     """
     if parameters is None:
         return []
@@ -149,7 +149,7 @@ def set_options(request: Any, options: Mapping[str, Any]) -> None:
 
 def make_model_request(rig: RigLike, *, parameters: ParametersLike = None, free: Names = (),
                        fix: Values = (), start: Values = (), hold_out: Names = ()) -> Any:
-    """Returns a request that contains a rig with changed parameters, but no recordings."""
+    """Returns a request with a rig and changes of its parameters, but without recordings."""
     described = as_rig(rig)
     request = _rigcal.Request(described.path, described.text)
     values = set_parameters(request, parameters)
@@ -184,7 +184,7 @@ def make_request(recordings: RecordingsLike, rig: RigLike, *,
 
 
 def accepts_options(function: _Function) -> _Function:
-    """Lists the arguments of make_request and all options in a function's signature and help."""
+    """Adds the arguments of make_request and all options to a function's signature and help."""
     table = _rigcal.option_table()
     sources: tuple[Callable[..., Any], ...] = (function, make_request)
     named = {name: each for source in sources

@@ -28,10 +28,9 @@ _KINDS = (str, os.PathLike, pd.DataFrame, Mapping)
 
 
 def _as_table(recording: Any, name: str) -> Any:
-    """Returns a DataFrame of polars and a structured array as columns by name; other recordings
-    unchanged.
+    """Converts a polars DataFrame or a structured array to columns by name.
 
-    Raises InputError with the way to convert a table of another library.
+    Returns other recordings unchanged. Raises InputError with a remedy for other libraries' tables.
     """
     library, kind = type(recording).__module__.split(".")[0], type(recording).__name__
     if library == "polars" and kind == "DataFrame":
@@ -86,11 +85,11 @@ def name_of(recording: RecordingLike, index: int) -> str:
 
 def columns_of(recording: RecordingLike, name: str,
                rig: Optional[Rig] = None) -> dict[str, NDArray[np.float64]]:
-    """Returns the columns of a table as numbers; {} for a file. A named index is a column.
+    """Returns the columns of a table as numbers; {} for a file. A named index is also a column.
 
-    A time column of dates or of durations, also as ISO 8601 texts, becomes the time since the first
-    row, in the unit of the rig file. Words for no reading, such as "null", become NaN. Columns that
-    the rig file does not use may contain anything.
+    A time column of dates or durations, or of such ISO 8601 texts, becomes the time since the first
+    row, in the unit of the rig file. Words for a missing reading, such as "null", become NaN.
+    Columns that the rig file does not use may contain anything.
     """
     if isinstance(recording, (str, os.PathLike)):
         return {}
@@ -105,7 +104,7 @@ def columns_of(recording: RecordingLike, name: str,
         if values.ndim != 1:
             raise InputError(f"{name}: column '{column}' has the shape {values.shape}; give one "
                              "number per row")
-        if values.dtype.kind in "biuf":  # durations are no numbers
+        if values.dtype.kind in "biuf":  # durations are not numbers
             columns[str(column)] = values.astype(float)
         elif str(column) == time and _is_time(values):
             columns[str(column)] = _seconds(values) / unit
@@ -126,7 +125,7 @@ def columns_of(recording: RecordingLike, name: str,
 
 
 def _with_index(frame: pd.DataFrame, name: str, time: str) -> pd.DataFrame:
-    """Returns a DataFrame with its named index as a column."""
+    """Returns a DataFrame whose named index has become a column."""
     if frame.columns.duplicated().any():
         twice = frame.columns[frame.columns.duplicated()][0]
         raise InputError(f"{name}: two columns have the name '{twice}'; rename one")
@@ -156,7 +155,7 @@ def _plain(column: Any) -> NDArray[Any]:
 
 
 def _parse_numbers(values: NDArray[Any]) -> Optional[NDArray[np.float64]]:
-    """Returns cells as numbers, with NaN for a word for no reading; None if other texts remain."""
+    """Returns cells as numbers, with NaN for missing readings; None if other texts remain."""
     cells = values.astype(object)  # a copy
     for row, cell in enumerate(cells):
         if isinstance(cell, str) and cell.strip().lower() in _MISSING:
@@ -168,8 +167,8 @@ def _parse_numbers(values: NDArray[Any]) -> Optional[NDArray[np.float64]]:
 
 
 def _parse_times(values: NDArray[Any]) -> Optional[NDArray[Any]]:
-    """Returns texts such as "2024-03-05T10:00:00.005Z", "10:00:00.005" or "0 days 00:00:01.315" as
-    dates or durations; None for other cells.
+    """Converts texts such as "2024-03-05T10:00:00.005Z", "10:00:00.005" or "0 days 00:00:01.315"
+    to dates or durations; returns None for other cells.
     """
     def all_match(pattern: re.Pattern[str]) -> bool:
         return len(values) > 0 and all(isinstance(cell, str) and pattern.match(cell.strip())
@@ -209,9 +208,10 @@ def _seconds(values: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _kind_of(values: NDArray[Any], is_time: bool) -> str:
-    """Describes a column that is not numeric, with the way to convert it.
+    """Describes a column that is not numeric, and how to convert it.
 
-    is_time: whether it is the time column, which may also have dates
+    Args:
+        is_time: whether it is the time column, which may also contain dates.
     """
     if is_time:
         advice = "give seconds, or dates (pandas.to_datetime converts texts)"

@@ -85,7 +85,7 @@ class AsyncClient(Displayed):
         return await self._run(_wire.job(job_id))
 
     async def upload(self, recording: RecordingLike) -> str:
-        """Uploads a recording unless the service has it; returns the session id."""
+        """Uploads a recording if the service lacks it, and returns its session id."""
         return str(await self._run(_wire.upload(recording)))
 
     async def submit(self, recordings: RecordingsLike, rig: RigLike, **options: Any) -> str:
@@ -144,7 +144,7 @@ class AsyncClient(Displayed):
         return result
 
     async def _cancel_quietly(self, job_id: str) -> None:
-        """Cancels a job over a new connection, as this one may contain a partial message."""
+        """Cancels a job over a new connection: this one may have received part of a message."""
         other = AsyncClient.__new__(AsyncClient)
         other.__dict__.update(_address=self._address, _timeout=self._timeout,
                               _notifications=deque(), _reader=None, _writer=None,

@@ -23,9 +23,10 @@ class Client(Displayed):
         ...     result = service.calibrate("run.csv", "rig.textproto")
 
     Args:
-        address: "HOST:PORT" or "unix:/PATH"; default: RIGCAL_SERVER, else this machine.
+        address: "HOST:PORT" or "unix:/PATH"; default: the environment variable RIGCAL_SERVER,
+            otherwise the service of this account or machine.
         tls_cert, tls_key, tls_ca: certificate, key and authority for TLS; default: no TLS.
-        timeout: longest wait for a reply [s].
+        timeout: longest time to wait for a reply [s].
 
     Raises:
         ConnectionError: if the service cannot be reached or the connection is lost.
@@ -86,13 +87,13 @@ class Client(Displayed):
         return self._run(_wire.job(job_id))
 
     def upload(self, recording: RecordingLike) -> str:
-        """Uploads a recording unless the service has it; returns the session id."""
+        """Uploads a recording if the service lacks it, and returns its session id."""
         return str(self._run(_wire.upload(recording)))
 
     def submit(self, recordings: RecordingsLike, rig: RigLike, **options: Any) -> str:
-        """Uploads recordings, submits a job and returns its id.
+        """Uploads recordings, submits a job, and returns the id of the job.
 
-        A recording on the service is given as "session:ID". Options: `job_id`, `cross_validate`,
+        "session:ID" refers to a recording on the service. Options: `job_id`, `cross_validate`,
         `time_limit`, and the options of `rigcal.calibrate`.
         """
         return str(self._run(_wire.submit(recordings, rig, **options)).job_id)
@@ -130,7 +131,9 @@ class Client(Displayed):
 
     def calibrate(self, recordings: RecordingsLike, rig: RigLike, *, progress: ProgressLike = None,
                   **options: Any) -> Result:
-        """Uploads recordings, calibrates on the service, returns the result; Ctrl-C cancels it.
+        """Uploads recordings, calibrates on the service, and returns the result.
+
+        Ctrl-C cancels the job.
 
         Raises:
             TimeoutError: if the time limit of the job is over.
@@ -151,7 +154,7 @@ class Client(Displayed):
         return result
 
     def _cancel_quietly(self, job_id: str) -> None:
-        """Cancels a job over a new connection, as this one may contain a partial message."""
+        """Cancels a job over a new connection: this one may have received part of a message."""
         try:
             with Client._of(self._address, self._timeout) as other:
                 other.cancel(job_id)

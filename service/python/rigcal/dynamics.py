@@ -31,7 +31,7 @@ def numbers(value: ArrayLike, what: str) -> Vector:
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
-    """Returns the end of a message about an unknown name: a similar name, or all names."""
+    """Returns a hint for an unknown name: the most similar known name, or all known names."""
     near = get_close_matches(name, known, 1)
     return f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known) or 'none'}"
 
@@ -40,8 +40,8 @@ def vector(value: Any, what: str, names: Sequence[str], of: str, missing: float 
     """Returns one finite number for each name, from an array, or from numbers by name.
 
     Args:
-        of: the kind of the names for messages, "joint" or "motor".
-        missing: number for names that a mapping lacks, and for None.
+        of: kind of the names for messages, "joint" or "motor".
+        missing: number for names that the mapping lacks, and for all names if `value` is None.
     """
     if value is None:
         return np.full(len(names), missing)
@@ -107,7 +107,7 @@ class Motion(Displayed):
     def to_frame(self) -> pd.DataFrame:
         """Returns a table of time [s], "q of JOINT", "v of JOINT" and "u of MOTOR".
 
-        The command of the last sample is NaN, since it has none.
+        The last sample has no command: its u is NaN.
         """
         u = np.vstack([self.u, np.full((1, len(self.motors)), np.nan)])
         columns = {"time": self.time}
@@ -131,16 +131,16 @@ class Linearization(Displayed):
 
     With the deviations δx and δu from the operating point, the model is ẋ = f + A δx + B δu, or
     with a sampling period x(t + period) = f + A δx + B δu. The state x consists of the coordinates
-    of `joints` [rad; m if prismatic], then of their speeds.
+    of `joints` [rad; m if prismatic], followed by their speeds.
     """
 
-    A: Vector  #: derivatives by the state, 2c × 2c for c joints
-    B: Vector  #: derivatives by the controls, 2c × motors
+    A: Vector  #: derivatives with respect to the state, 2c × 2c for c joints
+    B: Vector  #: derivatives with respect to the controls, 2c × motors
     f: Vector  #: ẋ at the operating point, or the state one period later, 2c
-    joints: list[str]  #: joints whose coordinates are the state; with loops or gears not all
+    joints: list[str]  #: joints that form the state; not all joints if there are loops or gears
     motors: list[str]  #: names of the columns of B
     period: Optional[float]  #: sampling period [s]; None: continuous
-    #: joints at rest whose Coulomb friction the model leaves out, since it has no derivative there
+    #: joints at rest; the model omits their Coulomb friction, which has no derivative at rest
     frictionless: list[str] = field(default_factory=list)
 
     @property

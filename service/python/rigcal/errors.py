@@ -10,7 +10,7 @@ from rigcal._display import Displayed
 
 
 def format_argument(value: Any) -> str:
-    """Returns an argument as text for a message: its value if that is short, else its type."""
+    """Returns an argument as text for a message: a simple value, otherwise its type."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return repr(value) if len(repr(value)) <= 60 else repr(value)[:60] + "…"
     kind = type(value).__name__
@@ -23,14 +23,14 @@ class Finding(Displayed):
 
     kind: str  #: an identifier for programs: "outliers", "slip", "lost-time", …
     severity: str  #: "note", "warning", or "fault" (estimates would be meaningless)
-    recording: str  #: empty: all recordings
+    recording: str  #: name of the recording; empty: all recordings
     channel: str  #: encoder, joint, motor or parameter; empty: none
-    start: float  #: time in the recording [s]; NaN: everywhere
+    start: float  #: start in the recording [s]; NaN: the whole recording
     end: float
-    size: float  #: in `unit`; NaN: none
+    size: float  #: size of the fault, in `unit`; NaN: none
     unit: str
-    confidence: float  #: probability that it is real, 0 to 1
-    what: str  #: one sentence
+    confidence: float  #: probability that the finding is real, 0 to 1
+    what: str  #: description, one sentence
     advice: str  #: what the user should do
     treatment: str  #: what rigcal did automatically; empty: nothing
 
@@ -51,7 +51,7 @@ class Finding(Displayed):
 
 
 class InputError(ValueError):
-    """Exception for invalid input; the message gives the place, the problem and the remedy."""
+    """Exception for invalid input; the message gives location, error and remedy."""
 
 
 class FaultyInput(InputError):

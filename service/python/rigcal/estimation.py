@@ -21,7 +21,7 @@ _Kind = TypeVar("_Kind", bound=ResultBase)
 
 def _run(kind: Type[_Kind], work: Callable[[_rigcal.Monitor], dict[str, Any]],
          progress: ProgressLike, threads: Optional[int]) -> _Kind:
-    """Returns the result of a kind with the arguments that `work` returns."""
+    """Calls `work` and returns a result of class `kind`, made from the data that it returns."""
     with progress_function(progress) as reported:
         found = work(_rigcal.Monitor(reported, count(threads, "threads", 256)))
     document = json.loads(found["text"])
@@ -42,21 +42,21 @@ def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameter
 
     Args:
         recordings: one or several file paths (CSV, MCAP, MAT, HDF5, NumPy, ROS 2 bags),
-            DataFrames, or mappings of names to arrays, with the columns that the rig file names. rigcal fits
-            one set of parameters to all recordings.
+            DataFrames, or mappings of names to arrays, with the columns that the rig file lists.
+            rigcal fits one set of parameters to all recordings.
         rig: path or text of a rig file, or a Rig.
         parameters: kind of estimate, "physical" or "shadow" (docs/method.md), or a source of
             values: a Result, its file, or a mapping of names to numbers.
-        free, fix, start: parameters to estimate, to fix ({name: value}; None: at the present
-            value), or to start at a value.
+        free, fix, start: parameters to estimate, to fix ({name: value}; None: at the current
+            value), or to start at another initial value.
         hold_out: sensors to hold out; their readings are not used.
         from_, to: use samples from and up to these times [s].
         segments: use only these segments: indices from 0, or "0-3,5".
         threads: number of threads; default: one per processor. Does not affect the result.
-        time_limit: longest time of the calibration [s]; default: no limit.
+        time_limit: longest duration of the calibration [s]; default: no limit.
         progress: True prints on standard error, False prints nothing; default: print on terminals
-            and in notebooks, from two seconds on. A function is called with stage, iteration, cost,
-            gradient.
+            and in notebooks after two seconds. A function is called with stage, iteration, cost and
+            norm of the gradient.
         **options: options of the method, listed below.
 
     Raises:
@@ -77,11 +77,11 @@ def crossvalidate(recordings: RecordingsLike, rig: RigLike, *, by: Optional[str]
                   pieces: Optional[int] = None, piece_length: Optional[float] = None,
                   threads: Optional[int] = None, progress: ProgressLike = None,
                   **options: Any) -> CrossValidation:
-    """Cross-validates: predicts each recording, or each piece, from all others.
+    """Cross-validates: predicts each recording, or each piece, with estimates from all others.
 
     Args:
-        by: hold out a "recording" or a "segment" at a time; default: recording, segment for a
-            single recording.
+        by: part to hold out at a time, "recording" or "segment"; default: recording, but segment
+            for a single recording.
         pieces: cut every segment into this many pieces of equal length.
         piece_length: cut every segment into pieces of this length [s].
 
@@ -101,14 +101,14 @@ def crossvalidate(recordings: RecordingsLike, rig: RigLike, *, by: Optional[str]
 def validate(recordings: RecordingsLike, rig: RigLike, *, window: Optional[float] = None,
              start_window: Optional[float] = None, threads: Optional[int] = None,
              progress: ProgressLike = None, **options: Any) -> Validation:
-    """Evaluates given parameters on recordings; rigcal estimates only initial states.
+    """Evaluates given parameters on recordings. Only initial states are estimated.
 
     Args:
         parameters: a Result, its file, or numbers by name; default: the rig file's values.
         window: cut every segment into windows of this length, each with its own initial state [s];
             default: whole segments.
-        start_window: estimate a window's initial state from its first seconds only, and evaluate on
-            the rest [s]; default: use all of it for both.
+        start_window: initial part of a window that determines its initial state; only the rest is
+            evaluated [s]; default: the whole window is used for both.
 
     Other arguments and exceptions: see `calibrate`.
     """

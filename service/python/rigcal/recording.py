@@ -33,11 +33,11 @@ class Segment(Displayed):
 
 @dataclass(frozen=True, repr=False)
 class Recording(Displayed):
-    """Recording that rigcal has imported for the estimator but not repaired."""
+    """Recording as imported for the estimator, before any repair."""
 
     name: str
     sensors: list[str]  #: names of the columns of readings
-    units: list[str]  #: their units: "rad", or "m" for prismatic joints
+    units: list[str]  #: units of these columns: "rad", or "m" for prismatic joints
     motors: list[str]  #: names of the columns of control
     period: float  #: sampling period [s]; the mean if it varies
     rows: int  #: number of rows in the file
@@ -65,7 +65,7 @@ class Recording(Displayed):
 
 def load_recording(recording: RecordingLike, rig: RigLike, *, from_: float | None = None,
                    to: float | None = None, segments: Any = None) -> Recording:
-    """Imports a recording like a calibration: converts units, cuts at gaps, adds no values.
+    """Imports a recording as a calibration does: converts units, and cuts segments at gaps.
 
     Raises:
         InputError: for invalid input; the message gives file, line, field and remedy.

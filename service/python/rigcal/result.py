@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Trajectory(Displayed):
-    """Readings of a recording's segment, with the readings of estimated and simulated states."""
+    """Measured readings of one segment, and readings predicted by estimation and simulation."""
 
     recording: str
     time: NDArray[np.float64]  #: [s]
     measured: NDArray[np.float64]  #: samples × sensors, in the sensors' units; NaN: missing
-    estimated: NDArray[np.float64]  #: noise-free readings at the estimated states
-    simulated: NDArray[np.float64]  #: readings in open loop from the estimated initial state
+    estimated: NDArray[np.float64]  #: readings predicted from the estimated states
+    simulated: NDArray[np.float64]  #: open-loop simulation from the estimated initial state
     control: NDArray[np.float64]  #: samples × motors
 
     def __repr__(self) -> str:
@@ -64,7 +64,7 @@ class Estimate(float):
 
     name: str
     standard_deviation: float  #: in `unit`; infinite: not identifiable; 0: fixed
-    half_interval: float  #: of the 95 % interval, in `unit`
+    half_interval: float  #: half-width of the 95 % confidence interval, in `unit`
     unit: str
 
     def __new__(cls, name: str, value: float, standard_deviation: float, half_interval: float,
@@ -112,7 +112,7 @@ def parameter_frame(entries: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 class ResultBase(Displayed):
-    """Base class of all results: JSON document and, unless loaded from JSON, text and report."""
+    """Base class of all results: JSON document, and text and report unless loaded from JSON."""
 
     def __init__(self, document: Mapping[str, Any], *, text: Optional[str] = None,
                  table: Optional[str] = None, page: Optional[str] = None) -> None:
@@ -169,8 +169,8 @@ class Result(ResultBase):
                  **texts: Optional[str]) -> None:
         super().__init__(document, **texts)
         self.trajectories = list(trajectories)  #: one per segment; empty if not computed here
-        self.sensors = list(sensors)  #: name and unit of the columns of trajectories
-        self.controls = list(controls)  #: names of the columns of control
+        self.sensors = list(sensors)  #: name and unit of each sensor column of the trajectories
+        self.controls = list(controls)  #: names of the control columns of the trajectories
 
     @classmethod
     def load(cls, path: Union[str, os.PathLike[str]]) -> Result:
@@ -189,7 +189,7 @@ class Result(ResultBase):
         return cls(document)
 
     def keys(self) -> list[str]:
-        """Returns the names of all parameters: estimated, dependent, and fixed at other values.
+        """Returns the names of all parameters: estimated, dependent, and fixed at new values.
 
         `dict(result)` gives the estimates by name.
         """
@@ -197,7 +197,7 @@ class Result(ResultBase):
                 for entry in self.document.get(kind, ())]
 
     def __getitem__(self, name: str) -> Estimate:
-        """Returns a parameter by its name; raises InputError with a similar name otherwise."""
+        """Returns a parameter by its name. Raises InputError if the name is unknown."""
         for kind in ("parameters", "dependent", "fixed"):
             for entry in self.document.get(kind, ()):
                 if entry["name"] == name:
@@ -219,13 +219,13 @@ class Result(ResultBase):
     def sample(self, count: int, seed: Optional[int] = None) -> pd.DataFrame:
         """Returns random parameter values from the estimates and their covariance.
 
-        Each row is one normally distributed sample within the bounds of all parameters. A parameter
-        that is not identifiable keeps its estimate, with a UserWarning. `rig.with_parameters(row)`
+        Each row is one normally distributed sample within the bounds of all parameters. Parameters
+        that are not identifiable keep their estimates, with a UserWarning. `rig.with_parameters`
         and the argument `start` accept a row.
 
         Args:
             count: number of rows.
-            seed: of the random numbers; default: a different one each time.
+            seed: seed of the random numbers; default: a different seed each time.
 
         Returns:
             A column for each estimated parameter, in its unit.
@@ -279,11 +279,11 @@ class Result(ResultBase):
             priors: also write the estimates and their standard deviations as priors.
 
         Returns:
-            Notes on values that the file cannot contain. Likewise the other writers.
+            Notes on values that the file cannot contain.
 
         Raises:
-            InputError: for a result of an older rigcal, which lacks the rig file. Likewise the
-                other writers. OSError if the file cannot be written.
+            InputError: for a result of an older rigcal, which lacks the rig file.
+            OSError: if the file cannot be written.
         """
         return self._write(path, "rig", priors)
 
@@ -315,7 +315,7 @@ class Result(ResultBase):
 
     @property
     def dependent(self) -> pd.DataFrame:
-        """Table of parameters that the rig file computes from estimated parameters by equations."""
+        """Table of parameters that follow from estimated ones by dependencies of the rig file."""
         return parameter_frame(self.document.get("dependent", ()))
 
     @property
@@ -346,19 +346,19 @@ class Result(ResultBase):
 
     @property
     def simulation(self) -> pd.Series:
-        """Root mean square of the open-loop simulation's error per joint [rad; m if prismatic]."""
+        """Root mean square error of the open-loop simulation, by joint [rad; m if prismatic]."""
         rows = self.document["simulation"]
         return pd.Series([float(row.get("rmseM", row["rmseRad"])) for row in rows],
                          index=pd.Index([row["joint"] for row in rows], name="joint"), name="rmse")
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Options that the caller requested or, for the others, that the calibration chose."""
+        """Options that the caller requested; all others as the calibration chose them."""
         options: Mapping[str, Any] = self.document["options"]
         return options
 
     def plot(self, segments: Optional[Sequence[int]] = None) -> Figure:
-        """Plots each sensor's readings, simulation and difference, and parameter intervals.
+        """Plots the readings, simulation and difference of each sensor, and parameter intervals.
 
         Args:
             segments: indices into `trajectories`; default: the first four.
@@ -373,7 +373,7 @@ class Result(ResultBase):
         return pd.DataFrame(np.array(rows).reshape(len(names), len(names)), names, names)
 
     def _values(self) -> list[tuple[str, str, float]]:
-        """Returns name, unit and value of each estimated, then of each dependent parameter."""
+        """Returns name, unit and value of all estimated, then of all dependent parameters."""
         entries = list(self.document["parameters"]) + list(self.document.get("dependent", ()))
         return [(entry["name"], entry["unit"], float(entry["value"])) for entry in entries]
 
@@ -390,7 +390,7 @@ class Result(ResultBase):
                 + (f"<details><summary>Notes</summary><ul>{notes}</ul></details>" if notes else ""))
 
     def _table_shown(self) -> pd.DataFrame:
-        """Returns the estimates in the notation of `table()`, for users."""
+        """Returns the estimates as texts, in the notation of `table()`."""
         found = self.parameters
         notations = _rigcal.make_table_notations(
             found["value"].tolist(), found["standard_deviation"].tolist(), found["unit"].tolist())
@@ -412,7 +412,7 @@ def _list_as_html(findings: Sequence[Finding]) -> str:
 
 
 class CrossValidation(ResultBase):
-    """Result of a cross-validation, which predicts each piece of recordings from the others."""
+    """Result of a cross-validation: each piece of the data is predicted from all others."""
 
     @property
     def pieces(self) -> list[str]:
@@ -420,7 +420,7 @@ class CrossValidation(ResultBase):
 
     @property
     def parameters(self) -> pd.DataFrame:
-        """Table of the parameters' means, jackknife and reported deviations over the folds."""
+        """Table over the folds: means, jackknife and mean reported standard deviations."""
         rows = self.document["parameters"]
         frame = _number_frame(rows, {"mean": "mean", "jackknife": "jackknifeStandardDeviation",
                                      "reported": "reportedStandardDeviation"}, "name")
@@ -431,7 +431,7 @@ class CrossValidation(ResultBase):
     def errors(self) -> dict[str, pd.DataFrame]:
         """Open-loop errors of each joint, in `units`, as tables of folds (rows) × pieces (columns).
 
-        Fold i holds out piece i, so the diagonal has the errors of predictions.
+        Fold i holds out piece i, so the diagonal contains prediction errors.
         """
         return {matrix["joint"]: pd.DataFrame(
             [[float(value) for value in row["values"]] for row in matrix["rmseRad"]],
@@ -450,7 +450,7 @@ class CrossValidation(ResultBase):
 
 
 class Validation(ResultBase):
-    """Result of a validation: the errors that given parameters have on recordings."""
+    """Result of a validation: prediction errors of given parameters on recordings."""
 
     def __init__(self, document: Mapping[str, Any], *, trajectories: Sequence[Trajectory] = (),
                  sensors: Sequence[tuple[str, str]] = (), **texts: Optional[str]) -> None:
@@ -460,12 +460,12 @@ class Validation(ResultBase):
 
     @property
     def converged(self) -> bool:
-        """True if the initial state of each window was fitted to the simulation."""
+        """Whether the initial state of each window was fitted with the open-loop simulation."""
         return all(window["fitted"] for window in self.document["windows"])
 
     @property
     def errors(self) -> pd.DataFrame:
-        """Table of open-loop errors and noise of the readings, per recording and sensor."""
+        """Table of open-loop errors and reading noise, by recording and sensor."""
         fields = {"rmse": "rmse", "median_window": "medianWindow", "worst_window": "worstWindow",
                   "largest": "largest", "noise": "noise"}
         rows = [{"recording": recording["recording"], "sensor": sensor["sensor"],

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def read_text(path: Union[str, os.PathLike[str]], what: str) -> str:
-    """Returns the text of a file; error messages name the expected kind of file, `what`."""
+    """Returns the text of a file. Error messages name `what`, the expected kind of file."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except OSError as error:
@@ -33,14 +33,14 @@ def read_text(path: Union[str, os.PathLike[str]], what: str) -> str:
 
 
 class Rig(Displayed):
-    """Mechanism with its known values, read from a rig file (docs/reference/rig-file.md).
+    """Mechanism with its parameter values, read from a rig file (docs/reference/rig-file.md).
 
     The methods `simulate`, `dynamics`, `mass_matrix` and `linearize` use the equations of motion
     with which `calibrate` estimates physical parameters, at the rig's parameter values. q, v and u
     are the coordinates and speeds of all `joints` [rad, rad/s; prismatic: m, m/s] and the controls
     of all `motors` [unit of the control]. Each is an array, numbers by name (others are zero), or
-    None for zero. In a rig with closed loops or gears, numbers by name in q, or None, move only the
-    named joints, and the others follow; nonzero speeds in v determine the others.
+    None for zero. In a rig with closed loops or gears, numbers by name in q move only the named
+    joints, and all other joints follow; nonzero speeds in v determine the other speeds.
 
     Args:
         source: path of a rig file, or its text.
@@ -64,7 +64,7 @@ class Rig(Displayed):
 
     @property
     def columns(self) -> list[str]:
-        """Names of the columns of recordings, as the rig file's block "recording" gives them."""
+        """Names of the columns of recordings, from the block "recording" of the rig file."""
         return self._facts.columns
 
     @property
@@ -93,11 +93,11 @@ class Rig(Displayed):
         return pd.DataFrame(self._facts.parameters).set_index("name")
 
     def with_parameters(self, parameters: ParametersLike = None, *, start: Values = ()) -> Rig:
-        """Returns a copy of this rig with other parameter values, bounds and priors unchanged.
+        """Returns a copy of this rig with other parameter values. Bounds and priors do not change.
 
         Args:
             parameters: a Result, its file, or numbers by name.
-            start: further numbers by name, which override those of `parameters`.
+            start: further numbers by name, which override values of `parameters`.
 
         Raises:
             InputError: for an unknown name, or a value out of bounds.
@@ -108,11 +108,11 @@ class Rig(Displayed):
         return Rig(_rigcal.rig_text_with_values(request), self.path)
 
     def assemble(self, q: Any = None) -> NDArray[np.float64]:
-        """Returns coordinates of all joints at which the loops are closed, by joint [rad or m].
+        """Returns coordinates of all joints at which all loops are closed [rad or m].
 
         Args:
-            q: wanted coordinates by name, or an array with NaN for joints that may be anywhere.
-                Without loops and gears, these joints are at zero, otherwise near equilibrium.
+            q: wanted coordinates by name, or an array with NaN for joints with any coordinate.
+                Such joints are at zero without loops and gears, and near equilibrium otherwise.
 
         Raises:
             InputError: if the loops cannot be closed with these coordinates.
@@ -124,9 +124,8 @@ class Rig(Displayed):
     def dynamics(self, q: Any, v: Any = None, u: Any = None) -> NDArray[np.float64]:
         """Returns the accelerations of all joints [rad/s²; m/s² if prismatic].
 
-        A joint at rest (v = 0) with Coulomb friction has no acceleration while friction can hold
-        it. Likewise a joint that is pushed against its end stop. The control acts without the
-        motor's delay.
+        A joint at rest (v = 0) has no acceleration if Coulomb friction can hold it, or if it is
+        pushed against its end stop. The control acts without the motor's delay.
 
         Raises:
             InputError: for a wrong shape, an unknown name, NaN, open loops, or a position beyond an
@@ -136,11 +135,11 @@ class Rig(Displayed):
         return accelerations
 
     def mass_matrix(self, q: Any = None) -> pd.DataFrame:
-        """Returns the mass matrix with the rotors of motors, as a table with names of joints.
+        """Returns the mass matrix, including motor rotors, as a table with names of joints.
 
-        Units are kg·m², for prismatic joints kg, and kg·m between the two. With loops or gears, it
-        applies to the accelerations of as many joints as the rig has degrees of freedom; rigcal
-        chooses these joints.
+        Units are kg·m² for revolute joints, kg for prismatic joints, and kg·m between the two. With
+        loops or gears, rigcal chooses as many joints as the rig has degrees of freedom, and the
+        matrix applies to their accelerations.
 
         Raises:
             InputError: as `dynamics`.
@@ -152,8 +151,8 @@ class Rig(Displayed):
                   period: Optional[float] = None) -> Linearization:
         """Returns the linear model of the motion about q, v and u; `A, B = rig.linearize(...)`.
 
-        The derivatives are exact. Coulomb friction jumps at rest, where it has no derivative: the
-        model leaves out the friction of joints at rest and lists them in `frictionless`. Smoothed
+        The derivatives are exact. Coulomb friction is discontinuous at rest: the model omits the
+        Coulomb friction of joints at rest, and lists these joints in `frictionless`. Smoothed
         friction (`transition_speed`) is part of the model. The model ignores end stops and the
         delays of motors.
 
@@ -174,14 +173,14 @@ class Rig(Displayed):
                  step: float = 1e-3) -> Motion:
         """Simulates the motion from the state q, v with one command per sampling period.
 
-        Each command lasts for one period, and acts after the delay of its motor. The simulation has
-        friction, end stops and loops, but no sensors, noise and command limits.
+        Each command lasts for one period, and acts after the delay of its motor. The simulation
+        includes friction, end stops and loops, but not sensors, noise and command limits.
 
         Args:
             commands: array of samples × motors, or samples for one motor; or a DataFrame with a
                 column for each motor [unit of the control].
             period: sampling period [s].
-            step: longest step of the integration of fourth order [s].
+            step: longest step of the fourth-order integration [s].
 
         Returns:
             N + 1 states for N commands.
@@ -233,7 +232,7 @@ def _rebuild(path: str, text: str) -> Rig:
     return rig
 
 
-#: accepted as a rig
+#: A rig: the path or the text of a rig file, or a Rig.
 RigLike = Union[str, "os.PathLike[str]", Rig]
 
 

@@ -17,16 +17,16 @@ from rigcal.rig import RigLike, read_text
 def simulate(rig: RigLike, scenario: Union[str, os.PathLike[str]], *,
              parameters: ParametersLike = None, start: Values = (),
              step: float = 1e-4) -> pd.DataFrame:
-    """Simulates a scenario like `rigcal simulate`, with the SPOOK time stepper.
+    """Simulates a scenario like `rigcal simulate`.
 
-    If a joint is not revolute, it integrates the equations of motion instead.
+    Uses the SPOOK time stepper if it supports all joints, otherwise the equations of motion.
 
     Args:
         rig: path, text, or Rig.
         scenario: path of a scenario file (proto/scenario.proto), or its text.
         parameters: values from a Result, its file, or a mapping; default: the rig file's values.
         start: values by name, which override the values of `parameters`.
-        step: time step h [s]; the sampling period is a whole multiple of it.
+        step: time step h [s]; the sampling period must be a multiple of it.
 
     Returns:
         The simulated run as a table that `calibrate` accepts, with the columns that the rig file
