@@ -201,7 +201,7 @@ struct MotionPrediction {
 
 /// The prediction error of one axis of an inertial sensor over all fitted segments.
 struct InertialAxisError {
-  std::string name;  ///< such as "imu1.gyro_z"
+  std::string name;  ///< name of the axis, such as "imu1.gyro_z"
   std::string unit;  ///< rad/s or m/s²
   /// Root-mean-square error of the simulation from the fitted parameters and initial states.
   double rmse = 0.0;

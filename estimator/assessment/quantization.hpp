@@ -82,7 +82,7 @@ struct QuantizationErrors {
 /// Errors at turning points add up or cancel, depending on the distance of these points in
 /// fractions of a count. The readings determine this distance only roughly. Samples are therefore
 /// drawn around perturbed motions.
-/// @param problem  at its optimum, with a single shooting node per segment
+/// @param problem  problem at its optimum, with a single shooting node per segment
 /// @param inverse  inverse of the information matrix at the optimum; if empty, no samples are drawn
 /// @param draws    number of samples. With the default, the computed 95 % quantile is the true
 ///                 quantile of 95 ± 0.35 %
@@ -97,7 +97,7 @@ std::vector<std::vector<Eigen::VectorXd>> compute_reading_errors(
     const ShootingProblem& problem, const std::vector<Segment>& segments);
 
 /// Returns the sensors whose reading errors can be quantization errors.
-/// @param errors  from `compute_reading_errors`; emptied for the returned sensors
+/// @param errors  result of `compute_reading_errors`; emptied for the returned sensors
 std::vector<QuantizedSensor> find_quantized_sensors(
     const ShootingProblem& problem, const std::vector<Segment>& segments,
     std::vector<std::vector<Eigen::VectorXd>>& errors);

@@ -76,7 +76,7 @@ BootstrapDraw calibrate_all_blocks(const BootstrapInput& input, const Calibratio
 /// The estimates from all draws with a result, by method.
 struct BootstrapDraws {
   std::vector<BootstrapDraw> noise, blocks, left_out;
-  BootstrapDraw all_blocks;  ///< from calibrate_all_blocks; empty without blocks
+  BootstrapDraw all_blocks;  ///< result of calibrate_all_blocks; empty without blocks
   int block_count = 0;       ///< number of blocks of time
 };
 
@@ -117,7 +117,7 @@ struct Bootstrap {
   IntervalVerdict verdict = IntervalVerdict::kUndecided;
 };
 
-/// Compares the reported intervals of a calibration with those of a bootstrap.
+/// Compares the reported intervals of a calibration with bootstrap intervals.
 Bootstrap assess_bootstrap(const Calibration& calibration, const BootstrapDraws& draws);
 
 }  // namespace estimator

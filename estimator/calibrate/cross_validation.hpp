@@ -50,7 +50,7 @@ struct CrossValidationFold {
 struct ParameterSpread {
   std::string name;
   std::string unit;
-  double mean = 0.0;  ///< over the folds that identify the parameter
+  double mean = 0.0;  ///< mean over the folds that identify the parameter
   /// Standard deviation of the estimate from all parts, by the delete-one jackknife:
   /// √((n−1)/n Σ (χ_i − mean)²) for the estimates χ_i of n folds. NaN if a fold does not identify
   /// the parameter.
@@ -82,7 +82,7 @@ struct CrossValidation {
 
 /// Cross-validates a calibration: holds out each part of the recordings in turn, calibrates on all
 /// other parts, and evaluates the estimates on the held-out part.
-/// @param pieces    at least two, with unique names
+/// @param pieces    at least two parts of the recordings, with unique names
 /// @param on_fold   called before each fold with its index from 0; may be empty
 /// @throws std::invalid_argument naming the fold, see `calibrate`
 CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Recording>& pieces,

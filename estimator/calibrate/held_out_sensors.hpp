@@ -9,7 +9,7 @@
 namespace estimator {
 
 /// Moves the readings of held-out sensors out of the readings to fit, to Segment::held_out.
-/// @param recordings  with one column for each sensor of the mechanism
+/// @param recordings  recordings with one column for each sensor of the mechanism
 /// @throws std::invalid_argument if the number of columns is wrong
 std::vector<Recording> split_held_out_sensors(const Mechanism& mechanism,
                                               std::vector<Recording> recordings);

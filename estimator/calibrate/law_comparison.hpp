@@ -111,7 +111,7 @@ struct FrictionLawComparisonOptions {
 /// Compares friction laws by cross-validation. Each fold holds out neighbouring parts of the
 /// recordings and fits every law to all other parts. The held-out parts are then simulated open
 /// loop from fitted initial states.
-/// @param pieces   at least two parts, given as one recording each
+/// @param pieces   at least two parts of the data, given as one recording each
 /// @param on_fold  called before each fold with the law and the fold's index from 0
 /// @throws std::invalid_argument as `calibrate`; errors of single laws are stored in
 ///         FrictionLawScore::failure

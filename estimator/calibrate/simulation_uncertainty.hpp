@@ -24,7 +24,7 @@ Eigen::VectorXd compute_linear_half_widths(const ParameterInformation& informati
 /// Accounts for correlated reading errors of a simulation at its optimum. If quantization explains
 /// the errors of an encoder, uses the covariance of quantization errors. For all other sensors,
 /// uses the observed autocorrelation of residuals.
-/// @param problem  with a single shooting node per segment
+/// @param problem  problem with a single shooting node per segment
 /// @return the errors of the quantized encoders
 QuantizationErrors account_for_correlation(const ShootingProblem& problem,
                                            const std::vector<Segment>& segments,

@@ -58,7 +58,7 @@ struct Validation {
   double step = 0.0;                            ///< requested integration step [s]; 0 if automatic
   int still = 0;               ///< number of windows skipped because they contain no motion
   bool stopped = false;        ///< the monitor's stop flag ended the validation early
-  std::vector<Message> notes;  ///< without duplicates
+  std::vector<Message> notes;  ///< notes without duplicates
 };
 
 /// Simulates every segment open loop with the parameters of `estimate`, and compares the simulation

@@ -49,7 +49,7 @@ struct FeedbackLaw {
 struct DesignTask {
   Mechanism mechanism;  ///< rig with the current parameter estimates
   PriorInformation knowledge;
-  std::vector<DesignTarget> targets;  ///< at least one
+  std::vector<DesignTarget> targets;  ///< at least one target
   PlanSettings facts;
   PlanLimits limits;
   Eigen::MatrixXd signals;  ///< samples × signals; no columns if the feedback law alone commands
@@ -87,7 +87,7 @@ ExperimentDesign optimize_experiment_plan(const DesignTask& task,
 /// Computes the commands of plans, samples × plans. Sums of signals are scaled down so that the
 /// total command, with the feedback law, stays within the limit. The slew rate of all commands is
 /// limited as by daq::SafetyMonitor.
-/// @param plans  one per column
+/// @param plans  plans to compute, one per column
 Eigen::MatrixXd compute_limited_commands(const DesignTask& task, const PlanEvaluator& bench,
                                          const Mechanism& values, const Eigen::MatrixXd& plans);
 

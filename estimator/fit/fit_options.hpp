@@ -50,7 +50,7 @@ struct CalibrationOptions {
   double weighting_compliance = 0.0;  ///< ε_w of the implicit residual form; 0: automatic
   ResidualForm residual_form = ResidualForm::kImplicit;
   StateForm state_form = StateForm::kConfigurations;
-  /// Whether to estimate by linear regression of inverse dynamics alone (calibrate_linear).
+  /// Whether to estimate only by linear regression of inverse dynamics (calibrate_linear).
   bool linear = false;
   double filter_cutoff = 10.0;  ///< low-pass cutoff for initial states, raised for fast motion [Hz]
   /// Largest number of solver iterations, for each of the two fits: the joint estimation of

@@ -51,7 +51,7 @@ struct FrictionLawParameter {
   const char* unit = nullptr;
   const char* slide_unit = nullptr;
   double neutral = 0.0;  ///< default value
-  /// Whether a nonzero value of this parameter alone makes the friction law act.
+  /// Whether a nonzero value of only this parameter makes the friction law act.
   bool is_size = false;
   /// Whether negative values are allowed.
   bool may_be_negative = false;
@@ -335,7 +335,8 @@ struct FrictionParameter : FrictionLawParameter {
   bool is_steep = false;   ///< whether its law is steep, but continuous, at rest
 };
 
-/// A list of friction laws. Its parameters and terms are those of all laws, one law after another.
+/// A list of friction laws. Its parameters and terms are the parameters and terms of all laws, in
+/// the order of the laws.
 template <typename... Laws>
 struct FrictionLawList {
   static constexpr int kCount = static_cast<int>(sizeof...(Laws));

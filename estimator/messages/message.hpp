@@ -10,7 +10,7 @@
 namespace estimator {
 
 enum class Severity {
-  kNote,     ///< for information only; the estimates are unaffected
+  kNote,     ///< information only; the estimates are unaffected
   kWarning,  ///< estimates may be inaccurate
   kFault,    ///< estimates would be meaningless
 };
@@ -177,7 +177,7 @@ enum class MessageCode {
   kAtBound,           ///< a parameter, and one of the following clauses as "optimum"
   kUnidentifiableAtBound,
   kOptimumBeyondBound,
-  kIntervalAtBound,  ///< how far inside the bound the parameter may be
+  kIntervalAtBound,  ///< clause: how far inside the bound the parameter may be
   kChangedEstimate,  ///< resulting change of another estimate
   kProfileInterval,
   kAtFeasibilityBoundary,  ///< an inertia is at this boundary
@@ -203,7 +203,7 @@ enum class MessageCode {
   // Verdicts.
   kModelAccepted,  ///< this and the following four: verdicts with their "reasons"
   kModelDoubtful,
-  kModelApproximate,  ///< with the relative error
+  kModelApproximate,  ///< the model is approximate; with the relative error
   kModelRejected,
   kNoFit,
   kMotionError,  ///< this and the next five: clauses about the relative error

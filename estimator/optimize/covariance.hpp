@@ -61,7 +61,7 @@ struct ParameterInformation {
   bool valid = false;
   Eigen::MatrixXd schur;                     ///< Schur complement S
   Eigen::VectorXd scale;                     ///< diagonal of J_χᵀJ_χ
-  double null_eigenvalue = 0.0;              ///< as in InformationOptions
+  double null_eigenvalue = 0.0;              ///< value of InformationOptions::null_eigenvalue
   std::vector<Eigen::MatrixXd> group_schur;  ///< TᵀT of each group; their sum is S
   std::vector<Eigen::VectorXd> group_score;  ///< −Tᵀr of each group; the sum is 0 at an optimum
   std::vector<NoiseGroupStatistics> groups;

@@ -27,19 +27,19 @@ enum class EstimationStage {
 /// solves are not comparable.
 enum class SolveKind {
   kFirst,
-  kInflatedNoise,       ///< with inflated sensor noise
-  kShortSegments,       ///< over short segments
-  kAfterShortSegments,  ///< from the result over short segments
-  kAllFromExcerpt,      ///< all samples, from the result of an excerpt
-  kAllFromStart,        ///< all samples, from the initial values
-  kStickingFriction,    ///< with dry friction that can stick
-  kNewNoise,            ///< with re-estimated noise levels
+  kInflatedNoise,       ///< solve with inflated sensor noise
+  kShortSegments,       ///< solve over short segments
+  kAfterShortSegments,  ///< start: result over short segments
+  kAllFromExcerpt,      ///< all samples, start: result of an excerpt
+  kAllFromStart,        ///< all samples, start: initial values
+  kStickingFriction,    ///< solve with dry friction that can stick
+  kNewNoise,            ///< solve with re-estimated noise levels
   kFinalNoise,
   kRestart,
   kShorterSteps,
-  kAnnealedAgain,     ///< with the initial process noise
-  kSmoothedFriction,  ///< with smoothed dry friction
-  kRigFriction,       ///< with the rig's friction
+  kAnnealedAgain,     ///< solve with the initial process noise
+  kSmoothedFriction,  ///< solve with smoothed dry friction
+  kRigFriction,       ///< solve with the rig's friction
 };
 
 /// An estimation stage and its current solve, for progress reports.

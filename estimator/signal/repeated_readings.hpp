@@ -18,7 +18,7 @@ double find_rows_per_reading(const std::vector<Eigen::VectorXd>& segments, doubl
 
 /// Returns the rows that repeat an earlier reading of a sensor, in ascending order.
 /// @param readings          readings of one segment; NaN: not observed
-/// @param rows_per_reading  from `find_rows_per_reading`
+/// @param rows_per_reading  result of `find_rows_per_reading`
 std::vector<int> find_repeated_rows(const Eigen::Ref<const Eigen::VectorXd>& readings,
                                     double rows_per_reading);
 

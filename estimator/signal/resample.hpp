@@ -21,7 +21,7 @@ struct ControlMoments {
 /// samples: element k applies over [k, k + 1), in sampling periods. The control is extended by its
 /// first and last elements.
 ///
-/// @param control   of one motor, at least one sample
+/// @param control   control of one motor, at least one sample
 /// @param begin     < end, in sampling periods
 /// @param positions times of the elements, ascending [sampling periods]; default 0, 1, 2, …
 ControlMoments average_held_control(const Eigen::Ref<const Eigen::VectorXd>& control, double begin,

@@ -18,7 +18,7 @@ namespace estimator {
 /// determine the dependent coordinates.
 struct CoordinateChoice {
   std::vector<int> independent = {};  ///< joints, ascending
-  std::vector<int> dependent = {};    ///< the other joints, ascending
+  std::vector<int> dependent = {};    ///< all other joints, ascending
   std::vector<int> rows = {};  ///< indices of the loop-closure equations, one per dependent joint
 };
 

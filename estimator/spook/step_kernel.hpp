@@ -148,8 +148,8 @@ struct StepWorkspace {
   MatrixVT N_turn;          ///< columns of N for the rotations
   MatrixVC Aw_t;            ///< Aᵀ Σ_w⁻¹
   MatrixVC gamma_t;         ///< (Aᵀ Σ_w⁻¹ + Y_t) γ
-  Eigen::Matrix<double, kV, Eigen::Dynamic> E_p, P_p;  ///< as E_q, P_q, by free parameters
-  Eigen::Matrix<double, kC, Eigen::Dynamic> s_p, C_p;  ///< as s_q, C_q, by free parameters
+  Eigen::Matrix<double, kV, Eigen::Dynamic> E_p, P_p;  ///< like E_q, P_q, but by free parameters
+  Eigen::Matrix<double, kC, Eigen::Dynamic> s_p, C_p;  ///< like s_q, C_q, but by free parameters
 
   void resize(int bodies_count, int joints_count) {
     if (static_cast<int>(bodies.size()) == bodies_count &&

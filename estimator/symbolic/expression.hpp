@@ -83,7 +83,7 @@ class ExpressionGraph {
   struct Node {
     Operation operation;
     int a, b, c;      ///< operands, −1: none
-    double constant;  ///< of kConstant
+    double constant;  ///< value of a kConstant
   };
 
   ExpressionGraph() = default;

@@ -17,7 +17,7 @@ inline constexpr double kReducedSineMax = 1e5;
 /// Computes out = sin(x + quarter π/2) within 1.5 units in the last place of the C library.
 ///
 /// x is reduced by a multiple of π/2 in three parts of 33 bits, so that the products are exact
-/// [Cody & Waite 1980]. The polynomials on [−π/4, π/4] are those of Cephes [Moshier 1989].
+/// [Cody & Waite 1980]. The polynomials on [−π/4, π/4] come from Cephes [Moshier 1989].
 [[gnu::always_inline]] inline void sine(const Vector4& x, int quarter, Vector4& out) {
   const Vector4 shift = Vector4{} + 0x1.8p52;  // adding it rounds to the nearest integer
   const Vector4 sum = x * 0.63661977236758134308 + shift;

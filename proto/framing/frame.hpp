@@ -42,7 +42,7 @@ struct Frame {
 /// Splits a byte stream into frames. The bytes may arrive in pieces of any size. Buffers the
 /// received part of at most one incomplete frame.
 ///
-/// A frame that breaks a limit or has an unknown type cannot be skipped safely, because its sender
+/// A frame that exceeds a limit or has an unknown type cannot be skipped safely, because its sender
 /// uses another protocol. The decoder then fails permanently, and the connection must be closed.
 class FrameDecoder {
  public:

@@ -56,7 +56,7 @@ struct Recording {
   std::vector<Sample> samples;
   std::vector<InertialReading> inertial;
   std::vector<Command> commands;
-  std::vector<Gap> gaps;  ///< by sequence
+  std::vector<Gap> gaps;  ///< gaps, ascending by sequence number
   std::vector<Event> events;
   std::vector<ClockFit> clock_fits;
   std::vector<LoopStats> loop_stats;
@@ -87,7 +87,7 @@ struct SeriesSegment {
 struct Series {
   std::vector<std::string> joints;
   std::size_t command_count = 1;        ///< commands per row: RecordingShape::commands
-  std::vector<SeriesSegment> segments;  ///< in order of time
+  std::vector<SeriesSegment> segments;  ///< segments in order of time
 };
 
 /// Converts a recording to segments of equally spaced samples. A new segment starts where samples

@@ -60,7 +60,7 @@ struct Command {
   std::uint64_t command_sequence = 0;
   std::uint32_t motor_count = 1;      ///< entries in use below, as in Sample
   MotorCommands command{};            ///< after all limits
-  MotorCommands command_requested{};  ///< as the scenario requested
+  MotorCommands command_requested{};  ///< commands that the scenario requested
   std::uint32_t flags = 0;
 };
 

@@ -30,14 +30,14 @@ const RenamedField* find_renamed_field(const google::protobuf::Descriptor& messa
 
 /// Returns a sentence such as 'field "hinge" is now called "joint"; run
 /// scripts/convert_old_files.py --in-place FILE to convert the file'.
-/// @param path of the file
+/// @param path path of the file
 std::string describe_renamed_field(std::string_view old_name, std::string_view new_name,
                                    std::string_view path);
 
 /// Returns a message about the first outdated field name in a JSON object: "FILE: ", then the
 /// sentence of describe_renamed_field; empty if there is none.
-/// @param path of the file with the object
-/// @param type of the message that the object represents
+/// @param path path of the file with the object
+/// @param type type of the message that the object represents
 std::string find_renamed_json_field(const std::string& path, const google::protobuf::Struct& object,
                                     const google::protobuf::Descriptor& type);
 

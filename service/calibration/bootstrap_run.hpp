@@ -35,9 +35,9 @@ struct BootstrapResult {
   estimator::Calibration calibration;
   estimator::Bootstrap bootstrap;
   BootstrapSettings settings;
-  std::vector<BootstrapMethodCount> counts;  ///< by method, in the order of the settings
+  std::vector<BootstrapMethodCount> counts;  ///< one per method, in the order of the settings
   int blocks = 0;                            ///< number of blocks of time
-  std::string left_out;                      ///< what kLeaveOut leaves out: "recording" or "block"
+  std::string left_out;                      ///< part left out by kLeaveOut: "recording" or "block"
   std::vector<std::string> notes;
 };
 

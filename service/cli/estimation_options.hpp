@@ -59,7 +59,7 @@ void add_time_limit_option(CLI::App& command, double& time_limit);
 
 /// Adds the option --parameters RESULT.json to a command that reads only values from the result
 /// file.
-/// @param what  what the command does with the values, for --help
+/// @param help  use of the values by the command, for --help
 CLI::Option* add_parameter_values_option(CLI::App& command, std::string& values,
                                          const std::string& help);
 

@@ -45,7 +45,7 @@ struct TestPushRun {
 TestPushRun make_test_push_run(const Rig& rig, int joint, double command, double motion_share,
                                double rate);
 
-/// The joints of which at least one must move in a run.
+/// The joints to check for motion: at least one of them must move in a run.
 enum class MovedJoints { kAny, kDriven };
 
 /// Returns a sentence without full stop if no encoder reading changed by more than three counts in

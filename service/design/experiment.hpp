@@ -30,9 +30,9 @@ struct TargetPrecision {
 /// @param option  name of the command-line option, for messages
 /// @throws proto::InputError for a parameter that the rig does not have or that is not free, an
 ///         invalid precision, or a percentage of zero or of a bound
-/// @param mechanism  with the present values
-/// @param in_file    with the values of the rig file. A percentage refers to them if the present
-///                   value is at a bound
+/// @param mechanism  mechanism with the current values
+/// @param in_file    mechanism with the values of the rig file. A percentage refers to them if the
+///                   current value is at a bound
 std::vector<TargetPrecision> parse_target_precisions(const std::string& option,
                                                      const std::vector<std::string>& texts,
                                                      estimator::Mechanism& mechanism,
@@ -61,7 +61,7 @@ std::string describe_uncertain_target(const TargetPrecision& target, const std::
 /// identifiable. It lists the parameters whose effects cannot be separated from the target's.
 /// @param motor      name of the driven joint
 /// @param seen       uncertainty after various commands
-/// @param mechanism  with the free parameters of `seen`
+/// @param mechanism  mechanism with the free parameters of `seen`
 std::string describe_unidentifiable(const TargetPrecision& target, const std::string& motor,
                                     const estimator::ParameterUncertainty& seen,
                                     const estimator::Mechanism& mechanism);

@@ -23,8 +23,8 @@ struct MessageRow {
   estimator::MessageCode code;
   const char* id;  ///< stable name in files and in Python; several codes may share one
   const char* sentence;
-  const char* advice = "";     ///< what the reader can do
-  const char* treatment = "";  ///< what rigcal did about it
+  const char* advice = "";     ///< action that the reader can take
+  const char* treatment = "";  ///< repair that rigcal made
 };
 
 /// Returns the row of a message code.

@@ -32,12 +32,12 @@ std::string format_verdict(const estimator::Verdict& verdict);
 struct FindingText {
   std::string kind;       ///< stable name of the finding: "slip", "outliers", …
   std::string what;       ///< the sentence
-  std::string advice;     ///< what the reader can do, with the place in the rig file; or empty
-  std::string treatment;  ///< what rigcal did about it; or empty
+  std::string advice;     ///< action for the reader, with the location in the rig file; or empty
+  std::string treatment;  ///< repair that rigcal made; or empty
 };
 
-/// Returns the texts of a finding. If the message of the finding has an argument "causes", the kind
-/// and the advice are those of the causes.
+/// Returns the texts of a finding. If the message of the finding has an argument "causes", kind and
+/// advice are taken from the causes.
 FindingText describe_finding(const estimator::Finding& finding);
 
 }  // namespace service

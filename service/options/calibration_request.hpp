@@ -28,8 +28,8 @@ struct CalibrationRequest {
   estimator::CalibrationOptions options = {};
   std::string version = {};        ///< version of this program
   std::string operator_name = {};  ///< name of the operator for reports; empty if unknown
-  /// Time limit of the calibration [s]; infinite on a user's own computer. rigcal refuses a
-  /// calibration if even one iteration would take longer.
+  /// Time limit of the calibration [s]; infinite: no limit. rigcal refuses a calibration if even
+  /// one iteration would take longer.
   double duration_s_max = std::numeric_limits<double>::infinity();
 };
 

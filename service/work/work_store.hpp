@@ -62,7 +62,7 @@ class WorkStore {
   std::string folder_;
   std::string writer_;  ///< start of the names of files that are read
   mutable std::mutex mutex_;
-  std::unordered_map<std::string, Place> places_;  ///< by key
+  std::unordered_map<std::string, Place> places_;  ///< positions of results, by key
   std::map<std::string, std::uint64_t> read_;      ///< bytes read of each file
   std::string own_file_;                           ///< empty until the first result
   int descriptor_ = -1;

@@ -24,7 +24,7 @@ struct BootstrapDistribution {
 /// Summarizes the estimates of a parameter over the draws of a bootstrap. NaN draws are left out.
 /// With fewer than two draws, all members but `draws` are NaN.
 /// @param estimate      estimate from the recordings
-/// @param acceleration  from `estimate_acceleration`
+/// @param acceleration  result of `estimate_acceleration`
 BootstrapDistribution summarize_draws(std::vector<double> draws, double estimate,
                                       double acceleration);
 

@@ -23,9 +23,9 @@ struct PriorFreeEstimates {
 };
 
 /// Returns the estimates from the data without priors. Empty if the rig file has no priors.
-/// @param mechanism    at the estimates; its free parameters are those of `information`
+/// @param mechanism    mechanism at the estimates, with the free parameters of `information`
 /// @param information  information at the estimates; its last noise group contains the priors
-/// @param variances    of the weighted residuals of each noise group
+/// @param variances    variance of the weighted residuals of each noise group
 PriorFreeEstimates estimate_without_priors(const Mechanism& mechanism,
                                            const ParameterInformation& information,
                                            const Eigen::VectorXd& variances);

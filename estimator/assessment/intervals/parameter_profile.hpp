@@ -34,8 +34,8 @@ struct ParameterProfile {
 ///   three times this speed.
 /// - other parameters at a bound that affect other estimates, fixed at values inside the bound.
 ///
-/// @param problem      at its optimum, with `segments` and `grid`
-/// @param information  at the same optimum, valid
+/// @param problem      problem at its optimum, with `segments` and `grid`
+/// @param information  valid information matrix at the same optimum
 /// @param variances    variance of the weighted residuals of each noise group
 /// @param half         half-widths of the linearized 95 % intervals of all parameters
 /// @param max_speed    largest speed of each joint [rad/s or m/s]
@@ -52,7 +52,7 @@ std::optional<Mechanism> find_better_optimum(const std::vector<ParameterProfile>
 /// Widens the intervals of all parameters so that they include the profile fits. A profile fit
 /// contributes its estimate and an interval around it. The interval ends where the cost has risen
 /// as much as a quadratic cost rises at the end of the linearized interval.
-/// @param information  at the estimate, valid
+/// @param information  valid information matrix at the estimate
 /// @param half         half-widths of the linearized intervals, widened here
 /// @return             one note per widened interval
 std::vector<Message> widen_intervals_by_profiles(const std::vector<ParameterProfile>& profiles,

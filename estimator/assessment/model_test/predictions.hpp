@@ -29,8 +29,8 @@ std::vector<TorquePrediction> predict_torques(const Mechanism& start, const Shoo
                                               const CalibrationOptions& options);
 
 /// Predicts the readings from the jointly estimated states over each of `kPredictionHorizons`. The
-/// expected error is that of a model linearized about the estimated motion, with the noise of
-/// readings and recorded controls, and without unmodelled accelerations.
+/// expected error comes from a model linearized about the estimated motion, with noise of readings
+/// and recorded controls, but without unmodelled accelerations.
 /// @return ordered by encoder, then by horizon, without horizons longer than the longest segment.
 ///         Empty for closed loops, and if node intervals differ between segments.
 std::vector<MotionPrediction> predict_motions(const ShootingFit& fit);

@@ -87,7 +87,7 @@ class NoiseScale {
   const ReadingSeries& series_;
   double quantum_;
   double overall_ = 0.0;
-  std::vector<double> local_;  ///< per block of kBlock readings
+  std::vector<double> local_;  ///< noise, one value per block of kBlock readings
 };
 
 /// The value of a fitted polynomial at one time, and bounds on its error. The value is a sum of the
@@ -101,7 +101,7 @@ struct PolynomialPrediction {
   double bend = 0.0;
 };
 
-/// A least-squares polynomial through some readings, evaluated at or beside their end.
+/// A least-squares polynomial through some readings, evaluated at or near their end.
 class PolynomialFit {
  public:
   static constexpr int kDegreeMax = 3;

@@ -62,7 +62,7 @@ struct DiagnosedCalibration {
 
 /// Examines and repairs the input, calibrates, and examines the residuals. If the residuals reveal
 /// further faults, repairs these and calibrates again from the estimates. Without findings, the
-/// result is bit-identical to that of `calibrate`.
+/// result is bit-identical to the result of `calibrate`.
 /// @throws as `calibrate` and `require_no_fault`
 DiagnosedCalibration calibrate_with_diagnostics(const Mechanism& mechanism,
                                                 const std::vector<Recording>& recordings,

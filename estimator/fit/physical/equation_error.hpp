@@ -128,7 +128,7 @@ class EquationErrorProblem final : public LeastSquaresProblem {
   std::vector<FreeOffset> offsets_;
   ProgramVariants programs_;
   const ModulatedMotion& motion_;
-  Linearization start_;  ///< at the initial values; affine problems need no other
+  Linearization start_;  ///< linearization at the initial values, the only one of affine problems
   bool is_affine_ = false;
   Eigen::VectorXd dry_bound_;  ///< mean dry-friction bound of each joint at the last evaluation
   std::vector<JointIntegrals> joints_;

@@ -19,8 +19,8 @@ struct InverseDynamicsRegression {
   /// Mechanism with set-valued friction. Of the sensor parameters, only encoder offsets are free.
   Mechanism start;
   std::unique_ptr<ModulatedMotion> motion;
-  std::unique_ptr<EquationErrorProblem> problem;  ///< at its minimum
-  LmSummary summary;                              ///< of the last solve
+  std::unique_ptr<EquationErrorProblem> problem;  ///< problem at its minimum
+  LmSummary summary;                              ///< summary of the last solve
   /// Bodies whose given inertias are weak priors. Without these priors, the minimum of the equation
   /// error is often at the boundary of physically consistent inertias.
   std::vector<int> held;

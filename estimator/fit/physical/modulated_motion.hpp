@@ -43,7 +43,7 @@ struct ModulatedMotion {
     /// joint. One per joint.
     Eigen::VectorXd filtered_torque, filtered_inertia;
   };
-  std::vector<FunctionShape> shapes;  ///< of each segment
+  std::vector<FunctionShape> shapes;  ///< test functions of each segment
   struct TestFunction {
     int segment;
     int position;       ///< position of its first knot in the segment [knots]

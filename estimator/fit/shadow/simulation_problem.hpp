@@ -28,7 +28,7 @@ namespace estimator {
 /// velocities v and w before and after the step, and the impulse residual r.
 class SimulationProblem final : public LeastSquaresProblem {
  public:
-  /// @param mechanism  with the initial values of the parameters
+  /// @param mechanism  mechanism with the initial values of the parameters
   /// @param data       segments resampled to the time step; their initial configurations are not
   /// used
   /// @param initial    state at node 1 of each segment

@@ -36,7 +36,7 @@ struct TrajectorySettings {
 /// Controls are averaged over one time step, centred at each node (make_step_controls).
 class TrajectoryProblem final : public LeastSquaresProblem {
  public:
-  /// @param mechanism  with initial values of the free parameters, and the fixed parameters
+  /// @param mechanism  mechanism with initial values of the free parameters
   /// @param data       one entry per segment, each with at least 3 nodes
   TrajectoryProblem(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
                     const TrajectorySettings& settings);
@@ -142,8 +142,8 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   Eigen::VectorXd row_inertia_;  ///< inertia of each constraint row, for initial rows
   bool delay_free_ = false;
   Iterate point_, candidate_, saved_;
-  std::unique_ptr<StepResidual> residual_;            ///< at current parameters
-  std::unique_ptr<StepResidual> candidate_residual_;  ///< at parameters of the candidate
+  std::unique_ptr<StepResidual> residual_;            ///< residual at the current parameters
+  std::unique_ptr<StepResidual> candidate_residual_;  ///< residual at the candidate's parameters
   double current_cost_ = 0.0;
   double candidate_cost_ = 0.0;
 };

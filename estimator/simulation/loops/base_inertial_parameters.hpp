@@ -43,7 +43,7 @@ struct BaseInertialParameters {
 
 /// Computes the base parameters from the regressor at random angles and accelerations with zero
 /// rates. Rate terms add no information, since they follow from the inertia as a function of the
-/// configuration. Motions keep loops closed; torques are those of the independent joints.
+/// configuration. Motions keep loops closed; torques are torques of the independent joints.
 ///
 /// @param seed  seed of the random motions; it affects the result by round-off only
 /// @throws std::invalid_argument for more than kTreeJointsMax joints, or loops that cannot be

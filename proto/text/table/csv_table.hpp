@@ -14,7 +14,7 @@ enum class MissingCells {
   kForbidden,           ///< an error
   kForbiddenByRigFile,  ///< an error; allow_missing: true in the rig file permits the cell
   kAllowed,             ///< the value is NaN
-  kAllowedAtTheEnd      ///< in the last row the value is NaN; an error elsewhere
+  kAllowedAtTheEnd      ///< NaN in the last row; an error in any other row
 };
 
 /// Content of a column's cells.
@@ -44,7 +44,7 @@ struct CsvTable {
   std::string path;
   std::string layout;  ///< assumptions about a text file, for a note; empty: plain CSV
   std::vector<std::string> header;          ///< names of all columns of the file
-  std::vector<std::string> units = {};      ///< of all columns, from a line below the header
+  std::vector<std::string> units = {};      ///< units of all columns, from a line below the header
   std::vector<int> fields;                  ///< per request: index of its column in the header
   std::vector<int> nanoseconds = {};        ///< per request: index of the nanosecond column, or -1
   std::vector<std::vector<double>> values;  ///< per request: one number a row, finite or NaN

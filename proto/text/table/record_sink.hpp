@@ -67,7 +67,7 @@ class RecordSink {
   struct Name {
     std::string text;
     int count = 0;            ///< number of values
-    bool is_dropped = false;  ///< without column
+    bool is_dropped = false;  ///< whether the name gets no column
   };
 
   /// Writes the current record to line `line` + 1, or to the next line that is not yet written.

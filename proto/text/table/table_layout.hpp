@@ -39,12 +39,12 @@ struct TimeStampColumn {
 /// Structure of a text table: separator, header and rows.
 struct TableLayout {
   char delimiter = ',';                 ///< a blank stands for any run of blanks and tabs
-  std::vector<std::string> names;       ///< of all columns; "column 3" for a column without a name
+  std::vector<std::string> names;       ///< names of all columns; "column 3" for one without a name
   std::vector<std::string> units;       ///< of all columns, from a line below the header; or empty
   std::vector<TimeStampColumn> stamps;  ///< time stamps, each of which consists of two columns
   int header_line = 1;                  ///< line of the header, or of the first row without header
   bool has_header = true;        ///< if not, the caller names the columns, or they are numbered
-  bool has_extra_cells = false;  ///< rows may have cells beyond those of the header
+  bool has_extra_cells = false;  ///< rows may have more cells than the header
   std::string_view rows;         ///< text of the rows
   int lines_before_rows = 0;
   std::vector<std::string> assumptions;  ///< notes such as "3 lines before the header"

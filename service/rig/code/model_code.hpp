@@ -77,7 +77,7 @@ std::string fill_c_template(std::string text, const Rig& rig, const ModelCode& c
                             const std::vector<std::string>& remarks);
 
 /// Return the lines of a comment: one line for each joint, or one line for each command.
-/// @param prefix  at the start of each line
+/// @param prefix  text at the start of each line
 std::string describe_joints(const ModelCode& code, std::string_view prefix);
 std::string describe_commands(const ModelCode& code, std::string_view prefix);
 

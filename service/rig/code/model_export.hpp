@@ -23,7 +23,7 @@ std::string format_casadi_model(const Rig& rig, const std::vector<std::string>& 
 /// A functional mock-up unit.
 struct Fmu {
   std::vector<ZipEntry> files;
-  std::string note;  ///< why it has no binary; empty if it has one
+  std::string note;  ///< reason why it has no binary; empty if it has one
 };
 
 /// Returns a functional mock-up unit of a rig (FMI 2.0 for co-simulation): its description, its C

@@ -14,7 +14,7 @@ namespace service {
 /// Character set for pictures on a terminal.
 enum class CharacterSet {
   kBraille,  ///< Unicode Braille patterns, two by four dots per character
-  kAscii     ///< for terminals without Unicode
+  kAscii     ///< ASCII characters, for terminals without Unicode
 };
 
 /// Size of an SVG picture of a rig.

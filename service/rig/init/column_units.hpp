@@ -38,7 +38,7 @@ double reading_unit_size(ReadingUnit unit, double counts);
 
 /// Unit of a time column.
 struct TimeUnit {
-  std::string name = "s";        ///< for users
+  std::string name = "s";        ///< name for users
   std::string field = "SECOND";  ///< enumerator in the rig file; empty: `size` is written
   double size = 1.0;             ///< [s]
   bool operator==(const TimeUnit&) const = default;

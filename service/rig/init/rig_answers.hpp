@@ -32,8 +32,8 @@ const char* rig_kind_name(RigKind kind);
 /// Properties of a link that the user knows. The rig file gets assumed values, marked by comments,
 /// for unknown properties.
 struct LinkAnswer {
-  std::optional<double> length;  ///< from its joint to the next one, or to its tip [m]
-  std::optional<double> center;  ///< from its joint to its centre of mass [m]
+  std::optional<double> length;  ///< distance from its joint to the next joint, or to its tip [m]
+  std::optional<double> center;  ///< distance from its joint to its centre of mass [m]
   std::optional<double> mass;    ///< [kg]
 };
 
@@ -58,7 +58,7 @@ struct MotorAnswer {
 struct ColumnUse {
   std::string column;
   std::string use;     ///< e.g. "time in s"; empty: not used
-  std::string reason;  ///< why it is used or not, e.g. "by its name"
+  std::string reason;  ///< reason why it is used or not, e.g. "by its name"
 };
 
 /// Description of a rig from the user's answers and from a recording.

@@ -10,7 +10,7 @@ namespace service {
 
 /// Columns of a recording as chosen by the user, with their units. rigcal guesses empty fields.
 struct ColumnChoice {
-  std::vector<std::string> names;  ///< of all columns of a text file without header line
+  std::vector<std::string> names;  ///< names of all columns, for a text file without header line
   std::string time, position, command, segment;
   std::vector<std::string> angles;    ///< names of encoder columns, in the order of the joints
   std::vector<std::string> inverted;  ///< names of encoder columns with inverted sign
@@ -33,7 +33,7 @@ double parse_hanging_reading(const std::string& text);
 /// @param reading  index of the encoder among the measured joints
 bool can_joint_hang(RigKind kind, std::size_t reading);
 
-/// Sets the columns of `answers` with units, zeros and counts, from the user's choice or else by
+/// Sets the columns of `answers` with units, zeros and counts, from the user's choice, otherwise by
 /// guesses from the recording. Without a recording, columns get placeholder names.
 /// @param columns  columns of the recording; empty if there is no recording
 /// @throws proto::InputError for missing columns, and for joints without a column

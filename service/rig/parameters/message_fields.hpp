@@ -34,7 +34,7 @@ inline std::string get_field_text(const google::protobuf::Message& message,
 }
 
 /// Returns the name of the enumerator in a field of a Protobuf message; empty for a number without
-/// a name, which a text file may contain.
+/// an enumerator, which a text file may contain.
 inline std::string get_field_enumerator(const google::protobuf::Message& message,
                                         const std::string& name) {
   const auto* field = find_message_field(message, name);

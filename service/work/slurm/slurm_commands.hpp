@@ -45,7 +45,7 @@ class SlurmCluster {
   /// controller does not answer. A job that the controller has forgotten has no tasks.
   virtual std::optional<std::vector<SlurmTask>> list(const std::string& job) = 0;
 
-  /// Cancels all jobs of this name, also those of an earlier process.
+  /// Cancels all jobs of this name, also jobs of an earlier process.
   virtual void cancel() noexcept = 0;
 };
 
