@@ -1,7 +1,10 @@
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 
+#include <algorithm>
 #include <cassert>
 
+#include "estimator/dynamics/air_drag.hpp"
+#include "estimator/dynamics/compound_joint.hpp"
 #include "estimator/dynamics/inertial_sensing.hpp"
 #include "estimator/friction/friction_laws.hpp"
 #include "estimator/model/joint_friction.hpp"
@@ -26,6 +29,17 @@ Eigen::Matrix<T, 3, 3> inertia_of(const Mechanism& mechanism, const std::vector<
   return inertia_matrix(moments);
 }
 
+/// Returns the inertia g of a quaternion's norm: that of a body's rotation about any axis, 4 J. It
+/// has no effect on the motion, and makes the mass matrix well conditioned.
+double norm_inertia(const Mechanism& mechanism, int body) {
+  double trace = 0.0;
+  for (const BodyParameter moment :
+       {BodyParameter::kJxx, BodyParameter::kJyy, BodyParameter::kJzz}) {
+    trace += mechanism.parameter(body, moment).value;
+  }
+  return trace > 0.0 ? 4.0 / 3.0 * trace : 1.0;
+}
+
 }  // namespace
 
 template <typename T>
@@ -47,9 +61,10 @@ void TreeInverseDynamics<T>::make_links(const Mechanism& mechanism,
   add_closing_links(mechanism, parameters);
   mimic_joints_ = mechanism.mimic_joints;
   motions_.resize(links_.size());
-  link_of_joint_.resize(links_.size());
+  link_of_joint_.resize(mechanism.joints.size());
   for (std::size_t at = 0; at < links_.size(); ++at) {
-    link_of_joint_[links_[at].joint] = at;
+    const int first = links_[at].joint;
+    std::fill_n(link_of_joint_.begin() + first, mechanism.joints[first].coordinate_count(), at);
   }
 }
 
@@ -89,6 +104,8 @@ void TreeInverseDynamics<T>::add_link(const Mechanism& mechanism, const std::vec
     const Joint& joint = mechanism.joints[edge.joint];
     Link link;
     link.joint = edge.joint;
+    link.type = joint.type;
+    link.norm_inertia = norm_inertia(mechanism, edge.child.body);
     link.slides = !joint.kind_traits().turns;
     link.wraps = joint.kind_traits().wraps;
     link.sign = edge.forward ? 1.0 : -1.0;
@@ -175,6 +192,7 @@ template <typename T>
 typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::rotate_into_link(
     const Link& link, const LinkMotion& motion, const Vector3& of_parent) {
   const Vector3 x = link.mount.transpose().template cast<T>() * of_parent;
+  if (link.is_compound()) return motion.rotation.transpose() * x;
   return {x[0], motion.cosine * x[1] + motion.sine * x[2],
           motion.cosine * x[2] - motion.sine * x[1]};
 }
@@ -182,6 +200,10 @@ typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::rotate_into_lin
 template <typename T>
 typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::rotate_into_parent(
     const Link& link, const LinkMotion& motion, const Vector3& of_link) {
+  if (link.is_compound()) {
+    const Vector3 turned = motion.rotation * of_link;
+    return link.mount.template cast<T>() * turned;
+  }
   const Vector3 x(of_link[0], motion.cosine * of_link[1] - motion.sine * of_link[2],
                   motion.cosine * of_link[2] + motion.sine * of_link[1]);
   return link.mount.template cast<T>() * x;
@@ -276,14 +298,21 @@ void TreeInverseDynamics<T>::compute_link_motion(std::size_t at, const T& shift,
     alpha[2] -= speed * omega[1];
     omega[0] += speed;
   }
-  const Vector3 swing = omega.cross(link.center);
-  const Vector3 center = motion.acceleration + alpha.cross(link.center) + omega.cross(swing);
-  motion.force = link.mass * center;
-  const Vector3 momentum = link.inertia * omega;
-  const Vector3 change = link.inertia * alpha;
-  motion.moment = change + omega.cross(momentum) + link.center.cross(motion.force);
   motion.omega = omega;
   motion.alpha = alpha;
+  add_inertial_loads(link, motion);
+}
+
+/// Computes the force and moment that accelerate a link in its motion.
+template <typename T>
+void TreeInverseDynamics<T>::add_inertial_loads(const Link& link, LinkMotion& motion) const {
+  const Vector3& omega = motion.omega;
+  const Vector3 swing = omega.cross(link.center);
+  const Vector3 center = motion.acceleration + motion.alpha.cross(link.center) + omega.cross(swing);
+  motion.force = link.mass * center;
+  const Vector3 momentum = link.inertia * omega;
+  const Vector3 change = link.inertia * motion.alpha;
+  motion.moment = change + omega.cross(momentum) + link.center.cross(motion.force);
 }
 
 /// Computes the bearing loads on which friction depends: magnitudes of the forces across and along
@@ -314,9 +343,13 @@ void TreeInverseDynamics<T>::torque_residual(const VectorX& angle, const VectorX
   for (std::size_t at = 0; at < links_.size(); ++at) {
     const int j = links_[at].joint;
     const double sign = links_[at].sign;
-    const T& moved = axes_[j].is_prescribed ? control[j] : acceleration[j];
-    compute_link_motion(at, sign * angle[j], sign * rate[j], sign * moved);
-    if (!drags_.empty()) move_link_origin(at, sign * rate[j]);
+    if (links_[at].is_compound()) {
+      compute_compound_motion(at, angle, rate, acceleration);
+    } else {
+      const T& moved = axes_[j].is_prescribed ? control[j] : acceleration[j];
+      compute_link_motion(at, sign * angle[j], sign * rate[j], sign * moved);
+    }
+    if (!drags_.empty()) move_link_origin(at, rate);
     motions_[at].force -= links_[at].push_force;
     motions_[at].moment -= links_[at].push_moment;
   }
@@ -326,11 +359,15 @@ void TreeInverseDynamics<T>::torque_residual(const VectorX& angle, const VectorX
     const Link& link = links_[at];
     const LinkMotion& motion = motions_[at];
     const int j = link.joint;
-    const T rotor = add_rotor_torque(link, rate[j], acceleration[j], motions_[at]);
-    const T of_links = link.sign * (link.slides ? motion.force[0] : motion.moment[0]) + rotor;
-    residual[j] =
-        joint_torque_imbalance(link, angle[j], rate[j], acceleration[j], control[j], of_links);
-    if (load_dependent_) update_bearing_load(link, motion, axes_[j]);
+    if (link.is_compound()) {
+      project_compound_load(at, angle, rate, acceleration, residual);
+    } else {
+      const T rotor = add_rotor_torque(link, rate[j], acceleration[j], motions_[at]);
+      const T of_links = link.sign * (link.slides ? motion.force[0] : motion.moment[0]) + rotor;
+      residual[j] =
+          joint_torque_imbalance(link, angle[j], rate[j], acceleration[j], control[j], of_links);
+      if (load_dependent_) update_bearing_load(link, motion, axes_[j]);
+    }
     if (link.parent < 0) continue;
     LinkMotion& parent = motions_[link.parent];
     const Vector3 force = rotate_into_parent(link, motion, motion.force);
@@ -349,6 +386,10 @@ std::vector<typename TreeInverseDynamics<T>::LinkPose> TreeInverseDynamics<T>::l
   std::vector<LinkPose> result;
   for (const Link& link : links_) {
     const LinkPose parent = link.parent < 0 ? LinkPose() : result[link.parent];
+    if (link.is_compound()) {
+      result.push_back(compound_pose(link, parent, angle));
+      continue;
+    }
     const T shift = link.sign * angle[link.joint];
     const T cosine = link.slides ? T(1.0) : T(cos(shift));
     const T sine = link.slides ? T(0.0) : T(sin(shift));
@@ -448,47 +489,6 @@ std::array<T, 6> TreeInverseDynamics<T>::body_accelerations(int joint) const {
   const Vector3 alpha = frame * motions_[at].alpha;
   const Vector3 acceleration = frame * motions_[at].acceleration;
   return {alpha[0], alpha[1], alpha[2], acceleration[0], acceleration[1], acceleration[2]};
-}
-
-/// Collects bodies with air drag; a body fixed to the ground has none.
-template <typename T>
-void TreeInverseDynamics<T>::make_air_drags(const Mechanism& mechanism,
-                                            const std::vector<T>& parameters) {
-  for (int body = 0; body < mechanism.body_count(); ++body) {
-    const BodyPlacement& seat = body_placement(body);
-    if (seat.link < 0 || !has_air_drag(mechanism, body)) continue;
-    const Vector3 point = parameter_vector(parameters, mechanism.air_drag_parameter_index(
-                                                           body, AirDragParameter::kPointX)) -
-                          seat.point;
-    drags_.push_back(
-        {parameters[mechanism.air_drag_parameter_index(body, AirDragParameter::kCoefficient)],
-         seat.frame.transpose().template cast<T>() * point, static_cast<std::size_t>(seat.link)});
-  }
-}
-
-/// Computes the velocity of a link's origin from that of its parent link's origin.
-/// @param speed  rate of the link along its joint, in the link's own direction
-template <typename T>
-void TreeInverseDynamics<T>::move_link_origin(std::size_t at, const T& speed) {
-  const Link& link = links_[at];
-  LinkMotion& motion = motions_[at];
-  motion.velocity = Vector3::Constant(T(0.0));
-  if (link.parent >= 0) {
-    const LinkMotion& parent = motions_[link.parent];
-    const Vector3 swept = parent.velocity + parent.omega.cross(motion.from_parent);
-    motion.velocity = rotate_into_link(link, motion, swept);
-  }
-  if (link.slides) motion.velocity[0] += speed;
-}
-
-/// Adds the drag of a body to the load of the joint that carries it.
-template <typename T>
-void TreeInverseDynamics<T>::add_air_drag(const LinkAirDrag& drag) {
-  LinkMotion& motion = motions_[drag.link];
-  const Vector3 velocity = motion.velocity + motion.omega.cross(drag.point);
-  const Vector3 force = air_drag_force(drag.coefficient, velocity);
-  motion.force += force;
-  motion.moment += drag.point.cross(force);
 }
 
 template class TreeInverseDynamics<double>;

@@ -58,6 +58,16 @@ using JointVector =
 /// The caller must make copy and body coincide (`closure_violations`), and add the loop reactions,
 /// which bearing loads computed here exclude.
 ///
+/// A spherical or free joint carries one link, whose rotation on its mount is that of the
+/// quaternion r/|r| (Joint). The torque imbalance of the four components of r is the joint's
+/// moment, projected by the derivative of the angular velocity with respect to dr/dt, plus g r
+/// times
+///
+///   r·r̈ + ṙ·ṙ + 2 k r·ṙ + k² (|r|² − 1)/2,
+///
+/// the equation of motion of |r|²/2. The projections of moments are orthogonal to r, so this sum
+/// is zero in any motion and |r| approaches 1 with the time constant 1/k.
+///
 /// Units are those of a revolute joint; for a prismatic joint read m for rad and N for N·m.
 template <typename T>
 class TreeInverseDynamics {
@@ -69,7 +79,7 @@ class TreeInverseDynamics {
   /// @param parameters  one value per parameter of the mechanism, in its order
   TreeInverseDynamics(const Mechanism& mechanism, const std::vector<T>& parameters);
 
-  int joint_count() const { return static_cast<int>(links_.size()); }
+  int joint_count() const { return static_cast<int>(axes_.size()); }
 
   /// Computes the torque imbalance of each joint [N·m]: inertial, gravity and rotor torques, minus
   /// motor, viscous friction, drag, spring and constant torques. If the motion obeys the equations
@@ -125,8 +135,10 @@ class TreeInverseDynamics {
 
  private:
   struct Link {
-    int joint;
+    int joint;              // the first coordinate of a spherical or free joint
     int parent;             // index into links_, −1: ground
+    Joint::Type type;
+    double norm_inertia;    // g, for spherical and free joints
     bool slides;            // translation along the axis instead of rotation about it
     bool wraps;             // full turns have no effect
     double sign;            // +1 if the link's body is the joint's body b
@@ -138,6 +150,10 @@ class TreeInverseDynamics {
     Matrix3 inertia = Matrix3::Zero();      // about the centre of mass, link frame
     Vector3 push_moment = Vector3::Zero();  // external, about the origin, link frame [N·m]
     Vector3 push_force = Vector3::Zero();   // [N]
+
+    bool is_compound() const { return type != Joint::Type::kSingle; }
+    /// Index of the first component of the quaternion of a compound joint.
+    int quaternion() const { return joint + (type == Joint::Type::kFree ? 3 : 0); }
   };
   /// Air drag of a body, which acts on the body's link.
   struct LinkAirDrag {
@@ -165,6 +181,7 @@ class TreeInverseDynamics {
   /// Velocities and accelerations of one link at one instant, in the link frame.
   struct LinkMotion {
     T cosine, sine;       // of the rotation of the link on its mount
+    Matrix3 rotation;     // of the link on its mount, for spherical and free joints
     Vector3 from_parent;  // parent's origin to this one, parent's link frame [m]
     Vector3 omega, alpha;
     Vector3 velocity;       // of the origin, only for bodies with drag
@@ -204,13 +221,21 @@ class TreeInverseDynamics {
   std::vector<LinkPose> link_poses(const VectorX& angle) const;
   void add_body_to_link(const Mechanism& mechanism, const std::vector<T>& parameters, int body,
                         bool first);
+  struct Quaternion;
+  static Vector3 compound_translation(const Link& link, const VectorX& coordinates);
+  static LinkPose compound_pose(const Link& link, const LinkPose& parent, const VectorX& angle);
+  void compute_compound_motion(std::size_t at, const VectorX& angle, const VectorX& rate,
+                               const VectorX& acceleration);
+  void project_compound_load(std::size_t at, const VectorX& angle, const VectorX& rate,
+                             const VectorX& acceleration, VectorX& residual);
+  void add_inertial_loads(const Link& link, LinkMotion& motion) const;
   BodyPlacement& body_placement(int body) { return placements_[body + 1]; }
   void make_links(const Mechanism& mechanism, const std::vector<T>& parameters);
   void make_joint_axes(const Mechanism& mechanism, const std::vector<T>& parameters);
   void set_gravity(const Mechanism& mechanism, const std::vector<T>& parameters);
   void make_sensors(const Mechanism& mechanism, const std::vector<T>& parameters);
   void make_air_drags(const Mechanism& mechanism, const std::vector<T>& parameters);
-  void move_link_origin(std::size_t at, const T& speed);
+  void move_link_origin(std::size_t at, const VectorX& rate);
   void add_air_drag(const LinkAirDrag& drag);
   void update_bearing_load(const Link& link, const LinkMotion& motion, JointAxis& axis) const;
   Vector3 sensor_position(const MountedSensor& sensor) const;

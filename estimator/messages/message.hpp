@@ -42,6 +42,7 @@ enum class MessageCode {
   kLoadSensorInLoop,
   kNonparallelAxes,   ///< nonparallel axes between an encoder's bodies
   kNoRelativeMotion,  ///< the bodies of an encoder do not move relative to each other
+  kEncoderAcrossCompoundJoint,
   kUndefinedParameter,
   kReversedBounds,
   kOutsideBounds,

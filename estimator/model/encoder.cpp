@@ -72,6 +72,10 @@ std::vector<Encoder::JointTerm> encoder_joint_terms(const Mechanism& mechanism,
   std::vector<Encoder::JointTerm> terms;
   Eigen::Vector3d axis = Eigen::Vector3d::Zero();
   for (const DirectedJoint& edge : way) {
+    if (!edge.weld && joint_at(edge.joint).is_compound()) {
+      return refuse({MessageCode::kEncoderAcrossCompoundJoint,
+                     {{"encoder", encoder.name}, {"joint", compound_name(joint_at(edge.joint))}}});
+    }
     const Eigen::Vector3d own = edge.parent.frame.col(0);
     if (!edge.weld && joint_at(edge.joint).kind == kind) {
       if (terms.empty()) axis = own;

@@ -50,17 +50,34 @@ enum class JointParameter : int {
   kCount
 };
 
-/// A revolute or prismatic joint between two bodies, or between a body and the ground.
+/// A revolute or prismatic joint between two bodies, or between a body and the ground; or one
+/// coordinate of a spherical or free joint.
 ///
 /// The joint frame has x along the axis and y toward the zero mark. It is specified in the frame of
 /// each of the two bodies; the frame of the ground is the world frame. The angle θ is the rotation
 /// about x that rotates frame a onto frame b. In a prismatic joint the two frames stay parallel,
 /// and the coordinate is the distance of point b from point a along x. Joints may form loops.
+///
+/// A spherical or free joint has one entry for each of its coordinates, in consecutive order. They
+/// connect the same bodies with the same frames, and the points belong to the first entry. The
+/// joint frame of body b is that of body a rotated by the quaternion r. Only the direction of r in
+/// R⁴ matters: the rotation is that of the unit quaternion r/|r|, so that no orientation is
+/// singular. The equation of motion of |r| has no effect on the bodies; it keeps |r| near 1
+/// (TreeInverseDynamics). Body a must be nearer to the ground, and the joint must not close a loop.
 struct Joint {
   static constexpr int kGround = -1;
 
+  /// Degrees of freedom of the joint to which a coordinate belongs.
+  enum class Type {
+    kSingle,     ///< one coordinate
+    kSpherical,  ///< rotation: the components w, x, y, z of a quaternion
+    kFree,       ///< translation x, y, z in the joint frame of body a, then rotation as above
+  };
+
   std::string name;
   JointKind kind = JointKind::kRevolute;
+  Type type = Type::kSingle;
+  int place = 0;  ///< index of this coordinate among the coordinates of its joint
   int body_a = kGround;                                   ///< parent, index into bodies, or kGround
   int body_b = 0;                                         ///< child, index into bodies
   Eigen::Matrix3d frame_a = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body a
@@ -81,12 +98,28 @@ struct Joint {
   InitialStatePrior start = {};
   SpookRegularization spook = {};
 
+  /// Returns the number of coordinates of the joint to which this coordinate belongs.
+  int coordinate_count() const {
+    return type == Type::kSingle ? 1 : type == Type::kSpherical ? 4 : 7;
+  }
+  /// Returns whether the child rotates and translates, or rotates about several axes.
+  bool is_compound() const { return type != Type::kSingle; }
+
   const JointTraits& kind_traits() const { return joint_traits(kind); }
   JointUnits units() const { return joint_units(kind); }
   double coordinate_difference(double of_coordinates) const {
     return joint_coordinate_difference(kind, of_coordinates);
   }
 };
+
+/// Suffixes of the names of a free joint's coordinates; the last four are a spherical joint's.
+inline constexpr const char* kCoordinateSuffixes[] = {"_x", "_y", "_z", "_qw", "_qx", "_qy", "_qz"};
+
+/// Returns the name of the joint to which a coordinate belongs: "base" for "base_x".
+inline std::string compound_name(const Joint& joint) {
+  if (!joint.is_compound()) return joint.name;
+  return joint.name.substr(0, joint.name.rfind('_'));
+}
 
 /// A fixed joint between two bodies, or between a body and the ground. It has no coordinate: its
 /// two joint frames coincide, and so do its two points.

@@ -11,11 +11,16 @@ namespace estimator {
 enum class JointKind {
   kRevolute,   ///< rotation about the axis: coordinate in rad, torque in N·m
   kPrismatic,  ///< translation along the axis: coordinate in m, force in N
+  /// One of the four components of a quaternion, with which a spherical or free joint rotates
+  kQuaternion,
 };
 
 /// Translation that counts as much as a rotation by one radian in thresholds given in rad [m/rad].
 /// It is a typical lever arm of a small rig.
 inline constexpr double kMetresPerRadian = 0.1;
+
+/// Change of a unit quaternion by a rotation of one radian: half the rotation vector.
+inline constexpr double kComponentsPerRadian = 0.5;
 
 /// Units that depend on the kind of a joint.
 struct JointUnits {
@@ -104,6 +109,26 @@ inline constexpr JointTraits kJointKinds[] = {
      .count_size = 1.0,
      .urdf = "prismatic",
      .mjcf = "slide"},
+    {.kind = JointKind::kQuaternion,
+     .word = "SPHERICAL",
+     .verb = "turns about all axes",
+     .noun = "orientation",
+     .turns = true,
+     .wraps = false,
+     .in_spook = false,
+     .units = {"1", "10⁻³", "1/s", "1/s²/√Hz", "N·m", "N·m", "kg·m²", "N·m/unit", "unit·s",
+               "quaternion", kComponentsPerRadian},
+     .rest = {"spring", "rest_angle", "rad", "theta_rest"},
+     .inertia = {"motor", "shaft_inertia", "kg·m²", "J_shaft"},
+     .counts = {"encoder", "counts_per_turn", "", ""},
+     .constant = {"", "constant_torque", "N·m", "tau_0"},
+     .coordinate_field = "angle_rad",
+     .rate_field = "speed_rad_per_s",
+     .count = "unit",
+     .count_unit = "1",
+     .count_size = 1.0,
+     .urdf = "",
+     .mjcf = ""},
 };
 
 inline constexpr const JointTraits& joint_traits(JointKind kind) {

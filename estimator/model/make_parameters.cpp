@@ -186,7 +186,8 @@ void make_parameters(Mechanism& mechanism) {
   }
   for (const Joint& joint : mechanism.joints) {
     for (int quantity = 0; quantity < Mechanism::kJointParameters; ++quantity) {
-      append(mechanism.parameters, joint.name,
+      const bool is_point = quantity < Mechanism::kFixedJointParameters && joint.place == 0;
+      append(mechanism.parameters, is_point ? compound_name(joint) : joint.name,
              joint_facts(joint.kind, static_cast<JointParameter>(quantity)));
     }
   }

@@ -193,6 +193,15 @@ const MeasuredQuantityTraits& measured_quantity(const Mechanism& mechanism, cons
   return joint.kind_traits().turns ? reading : measured_quantity_traits(reading.prismatic_reading);
 }
 
+Eigen::VectorXd neutral_coordinates(const Mechanism& mechanism) {
+  Eigen::VectorXd coordinates = Eigen::VectorXd::Zero(mechanism.joint_count());
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
+    if (joint.is_compound() && joint.place == joint.coordinate_count() - 4) coordinates[j] = 1.0;
+  }
+  return coordinates;
+}
+
 std::vector<int> joints_with_motor(const Mechanism& mechanism) {
   std::vector<int> joints;
   for (int j = 0; j < mechanism.joint_count(); ++j) {

@@ -152,6 +152,10 @@ struct Mechanism {
   int find_parameter(std::string_view parameter_name) const;
 };
 
+/// Returns coordinates of all joints that place no child away from its parent: 0, and the identity
+/// for quaternions [rad or m].
+Eigen::VectorXd neutral_coordinates(const Mechanism& mechanism);
+
 /// Returns the joints that have a motor, in the order of the controls.
 std::vector<int> joints_with_motor(const Mechanism& mechanism);
 

@@ -12,6 +12,33 @@ Eigen::Vector3d point_at(const Mechanism& mechanism, int first) {
 
 constexpr double kParallelAxes = 1e-9;  // sine of the angle between coinciding axes
 
+/// Returns the displacement of the child's joint frame from the parent's, in the parent's.
+Pose joint_displacement(const Mechanism& mechanism, const DirectedJoint& edge,
+                        const Eigen::VectorXd& coordinates) {
+  Pose pose;
+  if (edge.weld) return pose;
+  const Joint& joint = mechanism.joints[edge.joint];
+  if (joint.is_compound()) {
+    const Eigen::Index turn = edge.joint + joint.coordinate_count() - 4;
+    if (joint.type == Joint::Type::kFree) pose.r = coordinates.segment<3>(edge.joint);
+    pose.e = Eigen::Quaterniond(coordinates[turn], coordinates[turn + 1], coordinates[turn + 2],
+                                coordinates[turn + 3]);
+    if (pose.e.squaredNorm() > 0.0) {
+      pose.e.normalize();
+    } else {
+      pose.e.setIdentity();
+    }
+    return pose;
+  }
+  const double shift = (edge.forward ? 1.0 : -1.0) * coordinates[edge.joint];
+  if (joint.kind_traits().turns) {
+    pose.e = exp_so3({shift, 0.0, 0.0});
+  } else {
+    pose.r.x() = shift;
+  }
+  return pose;
+}
+
 }  // namespace
 
 Eigen::Vector3d joint_point(const Mechanism& mechanism, int joint, bool on_child) {
@@ -30,19 +57,12 @@ Configuration place_bodies(const Mechanism& mechanism, const Eigen::VectorXd& co
   Configuration q(mechanism.bodies.size());
   for (const DirectedJoint& edge : spanning_tree(mechanism)) {
     const JointSide &from = edge.parent, &to = edge.child;
-    double turn = 0.0, slide = 0.0;
-    if (!edge.weld) {
-      const bool turns = mechanism.joints[edge.joint].kind_traits().turns;
-      (turns ? turn : slide) = (edge.forward ? 1.0 : -1.0) * coordinates[edge.joint];
-    }
+    const Pose moved = joint_displacement(mechanism, edge, coordinates);
     const Pose parent = from.body == Joint::kGround ? Pose{} : q[from.body];
     const Eigen::Quaterniond from_frame(from.frame), to_frame(to.frame);
     Pose& child = q[to.body];
-    child.e =
-        (parent.e * from_frame * exp_so3({turn, 0.0, 0.0}) * to_frame.conjugate()).normalized();
-    child.r = parent.r +
-              parent.e * (point_at(mechanism, from.point) +
-                          from_frame * Eigen::Vector3d(slide, 0.0, 0.0)) -
+    child.e = (parent.e * from_frame * moved.e * to_frame.conjugate()).normalized();
+    child.r = parent.r + parent.e * (point_at(mechanism, from.point) + from_frame * moved.r) -
               child.e * point_at(mechanism, to.point);
   }
   return q;
@@ -58,9 +78,8 @@ bool are_loop_orientations_consistent(const Mechanism& mechanism,
     return q[side.body].e * frame;
   };
   return std::ranges::all_of(all_directed_joints(mechanism), [&](const DirectedJoint& edge) {
-    const bool turns = !edge.weld && mechanism.joints[edge.joint].kind_traits().turns;
-    const double turn = turns ? coordinates[edge.joint] : 0.0;
-    const Eigen::Quaterniond expected = turn_of(edge.parent) * exp_so3({turn, 0.0, 0.0});
+    const Eigen::Quaterniond expected =
+        turn_of(edge.parent) * joint_displacement(mechanism, edge, coordinates).e;
     return expected.angularDistance(turn_of(edge.child)) < kNear;
   });
 }
@@ -85,6 +104,7 @@ std::optional<Eigen::Vector3d> find_single_rotation_axis(const Mechanism& mechan
     at = edge->parent.body;
     if (edge->weld) continue;
     const Joint& joint = mechanism.joints[edge->joint];
+    if (joint.is_compound()) return std::nullopt;
     if (!joint.kind_traits().turns) continue;
     const Eigen::Vector3d own = poses[joint.body_b].e * joint.frame_b.col(0);
     if (axis.isZero()) axis = own;

@@ -13,7 +13,7 @@ std::vector<DirectedJoint> all_directed_joints(const Mechanism& mechanism) {
                      .parent = {joint.body_a, joint.frame_a, point_a},
                      .child = {joint.body_b, joint.frame_b, point_b}});
   };
-  for (int j = 0; j < mechanism.joint_count(); ++j) {
+  for (int j = 0; j < mechanism.joint_count(); j += mechanism.joints[j].coordinate_count()) {
     add(j, mechanism.joints[j], false, mechanism.joint_parameter_index(j, JointParameter::kPointAx),
         mechanism.joint_parameter_index(j, JointParameter::kPointBx));
   }
@@ -56,7 +56,7 @@ std::vector<DirectedJoint> loop_closing_joints(const Mechanism& mechanism) {
 
 bool is_tree_mechanism(const Mechanism& mechanism) {
   return mechanism.mimic_joints.empty() &&
-         spanning_tree(mechanism).size() == mechanism.joints.size() + mechanism.fixed_joints.size();
+         spanning_tree(mechanism).size() == all_directed_joints(mechanism).size();
 }
 
 }  // namespace estimator

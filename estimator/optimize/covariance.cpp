@@ -136,7 +136,7 @@ void accumulate_blocks(const LeastSquaresProblem& problem, const ArrowheadMatrix
     const auto group = static_cast<std::size_t>(block.group);
     assert(group < noise_group_count);
     NoiseGroupStatistics& statistics = information.groups[group];
-    statistics.rows += block.rows;
+    statistics.rows += block.rows - block.noiseless_rows;
     statistics.cost += block.residual.head(block.rows).squaredNorm();
     T = block.parameter_jacobian.topLeftCorner(block.rows, p);
     if (block.node_span > 0) {

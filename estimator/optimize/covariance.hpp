@@ -43,7 +43,7 @@ class NodeTraceEstimator {
 /// Residual statistics of a noise group in a fit. They give the group's variance
 /// σ² = cost / (rows − effective_parameters).
 struct NoiseGroupStatistics {
-  int rows = 0;
+  double rows = 0.0;  ///< number of residuals with noise (ResidualBlock::noiseless_rows)
   double cost = 0.0;  ///< Σ‖r‖² of the group
   /// Effective number of unknowns that the group determines: the trace of its part of the hat
   /// matrix J H⁻¹ Jᵀ (NodeTraceEstimator). The sum over all groups is the number of determined

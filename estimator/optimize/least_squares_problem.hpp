@@ -26,6 +26,9 @@ struct ResidualBlock {
   int node_span = 0;   ///< number of consecutive nodes; 0: parameters only (a prior)
   int rows = 0;        ///< number of residuals
   int group = 0;       ///< noise group of all rows, see LeastSquaresProblem::noise_group_count
+  /// Rows without noise: the sum of the shares of the rows' variances that constraints of the
+  /// readings remove, such as the norm of a quaternion.
+  double noiseless_rows = 0.0;
   Eigen::VectorXd residual;            ///< weighted residuals
   Eigen::MatrixXd node_jacobian;       ///< ∂residual/∂nodes: rows × (node_span·node_size)
   Eigen::MatrixXd parameter_jacobian;  ///< ∂residual/∂parameters: rows × parameter_count
@@ -38,6 +41,7 @@ inline void resize_block(ResidualBlock& block, int first_node, int node_span, in
   block.first_node = first_node;
   block.node_span = node_span;
   block.rows = rows;
+  block.noiseless_rows = 0.0;
   block.group = group;
   block.residual.resize(rows);
   block.node_jacobian.resize(rows, node_span * node_size);

@@ -52,6 +52,11 @@ int find_driven_joint(const Rig& rig, const std::string& name) {
   int found = -1;
   for (int j = 0; j < rig.mechanism.joint_count(); ++j) {
     const estimator::Joint& joint = rig.mechanism.joints[static_cast<std::size_t>(j)];
+    if (joint.is_compound()) {
+      throw proto::InputError(
+          "{}: joint {:?} turns about all axes, which designed experiments do not support",
+          rig.path, compound_name(joint));
+    }
     if (!joint.motor.present) continue;
     names.push_back(joint.name);
     if (name.empty() || name == joint.name) found = j;

@@ -48,6 +48,10 @@ constexpr MessageRow kInputRows[] = {
     {kNoRelativeMotion, "no-relative-motion",
      "encoder {encoder:?}: its bodies do not move relative to each other",
      "give two bodies that do"},
+    {kEncoderAcrossCompoundJoint, "encoder-across-compound-joint",
+     "encoder {encoder:?}: joint {joint:?} between its bodies turns about all axes, "
+     "so the angle between the bodies is undefined",
+     "give pose { } columns for the joint"},
     {kUndefinedParameter, "undefined-parameter", "parameter {parameter:?} is not a finite number"},
     {kReversedBounds, "reversed-bounds", "parameter {parameter:?}: lower bound above upper bound"},
     {kOutsideBounds, "outside-bounds",

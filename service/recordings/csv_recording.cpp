@@ -11,6 +11,7 @@
 #include "service/recordings/angle_import.hpp"
 #include "service/recordings/command_unit.hpp"
 #include "service/recordings/counter_wrap.hpp"
+#include "service/recordings/quaternion_columns.hpp"
 #include "service/recordings/row_clock.hpp"
 #include "service/recordings/row_times.hpp"
 #include "service/recordings/sensor_table_reader.hpp"
@@ -209,6 +210,11 @@ ImportedRecording import_csv_table(proto::CsvTable table, const RecordingFormat&
   }
   std::ranges::move(clock.notes, std::back_inserter(summary.notes));
 
+  for (const int first : format.quaternions) {
+    std::vector<int> columns(4, requests.indices.first_angle + first);
+    std::iota(columns.begin(), columns.end(), columns.front());
+    normalize_quaternions(columns, table, summary.notes);
+  }
   std::vector<AngleImport> angles;
   for (std::size_t i = 0; i < format.angles.size(); ++i) {
     AngleImport& angle = angles.emplace_back(format.angles[i], table,

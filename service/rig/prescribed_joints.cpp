@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "service/rig/rig_joints.hpp"
+
 namespace service {
 namespace {
 
@@ -11,6 +13,9 @@ void check_prescribed_joint(const v1::Joint& joint, const proto::TextLocator& pl
   const std::string what = "joint \"" + joint.name() + "\" has a prescribed motion ";
   if (joint.type() == v1::Joint::FIXED) {
     place.fail(what + "but is fixed. Remove motion: PRESCRIBED, or give it a type that moves");
+  }
+  if (is_compound(joint)) {
+    place.at("motion").fail(what + "but turns about all axes. Remove motion: PRESCRIBED");
   }
   if (!joint.has_encoder()) {
     place.fail(what + "but no encoder that records it. Add encoder { }");

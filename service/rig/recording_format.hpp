@@ -62,6 +62,8 @@ struct RecordingFormat {
   std::string segment_column;         ///< column whose changes start a new segment; may be empty
   std::string topic = {};             ///< topic of the joint states in a bag; empty: all topics
   std::vector<EncoderColumn> angles;
+  /// Indices in `angles` of the components w of quaternions; x, y, z follow each.
+  std::vector<int> quaternions = {};
   std::vector<ControlColumn> controls;
   std::vector<std::string> sensors = {};  ///< names of all sensors other than encoders
   std::vector<SensorColumn> inertial = {};

@@ -91,9 +91,10 @@ class RigReader {
           return mechanism_.fixed_joint_parameter(weld, quantity);
         });
         ++weld;
-      } else {
-        read_joint(i, joint++);
+        continue;
       }
+      read_joint(i, joint);
+      joint += mechanism_.joints[static_cast<std::size_t>(joint)].coordinate_count();
     }
     for (const auto& [field, quantity] : kGravityFields) {
       read_field(rig_.gravity(), field, root_.at("gravity"), mechanism_.parameter(quantity));
@@ -138,7 +139,7 @@ class RigReader {
   /// Returns the location of the encoder with this name, at a joint or between bodies.
   std::string encoder_place(const std::string& name) const {
     for (int i = 0; i < rig_.joint_size(); ++i) {
-      if (rig_.joint(i).name() == name) return root_.at("joint", i).at("encoder").where();
+      if (has_coordinate(rig_.joint(i), name)) return root_.at("joint", i).at("encoder").where();
     }
     for (int i = 0; i < rig_.body_encoder_size(); ++i) {
       if (rig_.body_encoder(i).name() == name) return root_.at("body_encoder", i).where();
@@ -183,14 +184,6 @@ class RigReader {
     mechanism_.bodies.push_back({body.name(), body.massless()});
   }
 
-  static void read_constraint(const v1::Constraint& source, estimator::Joint& joint) {
-    if (source.has_compliance_linear()) joint.spook.compliance_linear = source.compliance_linear();
-    if (source.has_compliance_angular())
-      joint.spook.compliance_angular = source.compliance_angular();
-    if (source.has_damping_time_s()) joint.spook.damping_time = source.damping_time_s();
-    if (source.has_stick_speed()) joint.spook.stick_speed = source.stick_speed();
-  }
-
   /// Reads the fields common to joints of all types.
   template <typename Joint>
   void read_sides(const v1::Joint& source, const proto::TextLocator& place, Joint& joint) {
@@ -200,8 +193,8 @@ class RigReader {
     if (joint.body_a == joint.body_b) {
       place.at("child").fail("joint \"" + joint.name + "\" connects a body to itself");
     }
-    joint.frame_a = read_joint_frame(source.parent(), place.at("parent"));
-    joint.frame_b = read_joint_frame(source.child(), place.at("child"));
+    joint.frame_a = read_joint_frame(source.parent(), is_compound(source), place.at("parent"));
+    joint.frame_b = read_joint_frame(source.child(), is_compound(source), place.at("child"));
   }
 
   void add_joint(int i) {
@@ -217,6 +210,14 @@ class RigReader {
     }
     estimator::Joint joint;
     read_sides(source, place, joint);
+    if (is_compound(source)) {
+      for (const estimator::Joint& coordinate : make_coordinates(source, joint)) {
+        check_name(coordinate.name, "coordinate", place);
+        mechanism_.joints.push_back(coordinate);
+        joint_facts_.emplace_back();
+      }
+      return;
+    }
     joint.kind = read_joint_kind(source, place);
     read_constraint(source.constraint(), joint);
     joint.transition_speed = source.friction().transition_speed();
@@ -453,6 +454,7 @@ class RigReader {
   void refuse_errors() const {
     for (const auto& each : find_mechanism_errors(mechanism_, estimator::InertiaCheck::kFixed))
       refuse(each);
+    check_compound_joints(rig_, mechanism_, root_);
     if (const auto fault = estimator::find_loop_fault(mechanism_)) refuse(*fault);
   }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "estimator/model/joint_friction.hpp"
+#include "estimator/model/spanning_tree.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/rig_rules.hpp"
 #include "service/rig/parameters/message_fields.hpp"
@@ -52,6 +53,8 @@ FrictionField friction_field(const v1::Friction& friction, const proto::TextLoca
   return {&get_field_message(friction, within), place.at(within), path + dot + 1};
 }
 
+bool holds_nothing(const Message& message) { return message.ByteSizeLong() == 0; }
+
 constexpr double kParallel = 1e-6;  // sine of the angle below which directions count as parallel
 
 Eigen::Vector3d vector_of(const v1::Direction& direction) {
@@ -99,6 +102,27 @@ void check_joint_fields(const v1::Joint& joint, const proto::TextLocator& place)
     }
     return;
   }
+  if (is_compound(joint)) {
+    for (const char* part : kMovingParts) {
+      if (part == std::string_view("encoder") || !has_field(joint, part)) continue;
+      place.at(part).fail(who + "turns about all axes, and its " + part +
+                          " is not supported. Remove it");
+    }
+    if (!joint.has_encoder()) {
+      place.fail(who +
+                 "turns about all axes and has no encoder. Add encoder { } to the joint, and " +
+                 "the columns of its pose to recording { }");
+    }
+    if (!holds_nothing(joint.encoder())) {
+      place.at("encoder").fail(who + "turns about all axes, and its encoder { } has no fields. " +
+                               "Remove them");
+    }
+    if (joint.has_start_position() || joint.has_start_speed()) {
+      place.fail(who + "turns about all axes, and start_position and start_speed are not " +
+                 "supported. Remove them");
+    }
+    return;
+  }
   const JointTraits& is = joint_traits(read_joint_kind(joint, place));
   check_friction_fields(joint, is, place.at("friction"), who);
   for (const JointTraits& other : estimator::kJointKinds) {
@@ -134,10 +158,68 @@ estimator::JointKind read_joint_kind(const v1::Joint& joint, const proto::TextLo
       estimator::kJointKinds, [&](const JointTraits& each) { return word == each.word; });
   if (found != std::end(estimator::kJointKinds)) return found->kind;
   // A text file may give any number for an enumerator.
-  place.at("type").fail("joint \"" + joint.name() +
-                        "\" has an unknown type. Write type: with one of " +
-                        join_items(estimator::kJointKinds, &JointTraits::word) + ", " +
-                        v1::Joint::Type_Name(v1::Joint::FIXED));
+  place.at("type").fail(
+      "joint \"" + joint.name() + "\" has an unknown type. Write type: with one of " +
+      join_items(estimator::kJointKinds, &JointTraits::word) + ", " +
+      v1::Joint::Type_Name(v1::Joint::FREE) + ", " + v1::Joint::Type_Name(v1::Joint::FIXED));
+}
+
+void read_constraint(const v1::Constraint& source, estimator::Joint& joint) {
+  if (source.has_compliance_linear()) joint.spook.compliance_linear = source.compliance_linear();
+  if (source.has_compliance_angular()) joint.spook.compliance_angular = source.compliance_angular();
+  if (source.has_damping_time_s()) joint.spook.damping_time = source.damping_time_s();
+  if (source.has_stick_speed()) joint.spook.stick_speed = source.stick_speed();
+}
+
+bool is_compound(const v1::Joint& joint) {
+  return joint.type() == v1::Joint::SPHERICAL || joint.type() == v1::Joint::FREE;
+}
+
+bool has_coordinate(const v1::Joint& joint, const std::string& name) {
+  if (!is_compound(joint)) return joint.name() == name;
+  return std::ranges::any_of(estimator::kCoordinateSuffixes,
+                             [&](const char* suffix) { return name == joint.name() + suffix; });
+}
+
+std::vector<estimator::Joint> make_coordinates(const v1::Joint& source,
+                                               const estimator::Joint& sides) {
+  using estimator::Joint;
+  estimator::Joint joint = sides;
+  joint.type = source.type() == v1::Joint::FREE ? Joint::Type::kFree : Joint::Type::kSpherical;
+  joint.measured = source.has_encoder();
+  std::vector<Joint> coordinates;
+  const int count = joint.coordinate_count();
+  for (int k = std::ssize(estimator::kCoordinateSuffixes) - count; joint.place < count; ++k) {
+    joint.name = source.name() + estimator::kCoordinateSuffixes[k];
+    joint.kind = k < 3 ? estimator::JointKind::kPrismatic : estimator::JointKind::kQuaternion;
+    coordinates.push_back(joint);
+    ++joint.place;
+  }
+  return coordinates;
+}
+
+void check_compound_joints(const v1::Rig& rig, const estimator::Mechanism& mechanism,
+                           const proto::TextLocator& root) {
+  const std::vector<estimator::DirectedJoint> tree = estimator::spanning_tree(mechanism);
+  for (int i = 0; i < rig.joint_size(); ++i) {
+    if (!is_compound(rig.joint(i))) continue;
+    const auto is_this = [&](const estimator::DirectedJoint& edge) {
+      return !edge.weld &&
+             has_coordinate(rig.joint(i),
+                            mechanism.joints[static_cast<std::size_t>(edge.joint)].name);
+    };
+    const auto found = std::ranges::find_if(tree, is_this);
+    const std::string who = "joint \"" + rig.joint(i).name() + "\" turns about all axes ";
+    if (found == tree.end()) {
+      root.at("joint", i)
+          .fail(who + "and closes a loop, which is not supported. " +
+                "Close the loop by a joint of another type");
+    }
+    if (!found->forward) {
+      root.at("joint", i)
+          .fail(who + "and its child is nearer to the ground. " + "Swap parent and child");
+    }
+  }
 }
 
 estimator::SensorLimits find_encoder_limits(const v1::Safety& safety,
@@ -190,7 +272,11 @@ int find_body(const estimator::Mechanism& mechanism, const std::string& body, co
   place.at(field).fail("no body is called \"" + body + "\"; use one of " + choices);
 }
 
-Eigen::Matrix3d read_joint_frame(const v1::JointSide& side, const proto::TextLocator& place) {
+Eigen::Matrix3d read_joint_frame(const v1::JointSide& side, bool has_default,
+                                 const proto::TextLocator& place) {
+  if (has_default && !side.has_axis() && !side.has_zero_direction()) {
+    return Eigen::Matrix3d::Identity();
+  }
   const Eigen::Vector3d axis = vector_of(side.axis());
   const Eigen::Vector3d mark = vector_of(side.zero_direction());
   if (!(axis.norm() > 0.0)) {

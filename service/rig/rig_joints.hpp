@@ -24,6 +24,26 @@ void check_joint_fields(const rigcal::v1::Joint& joint, const proto::TextLocator
 estimator::JointKind read_joint_kind(const rigcal::v1::Joint& joint,
                                      const proto::TextLocator& place);
 
+/// Reads the regularization of a joint in the SPOOK stepper.
+void read_constraint(const rigcal::v1::Constraint& source, estimator::Joint& joint);
+
+/// Returns whether a joint is SPHERICAL or FREE.
+bool is_compound(const rigcal::v1::Joint& joint);
+
+/// Returns whether a joint of a rig file has a coordinate with this name. The coordinate of a
+/// joint with one coordinate has the name of the joint.
+bool has_coordinate(const rigcal::v1::Joint& joint, const std::string& name);
+
+/// Returns the coordinates of a SPHERICAL or FREE joint.
+/// @param sides  joint with the bodies and frames of the two sides
+std::vector<estimator::Joint> make_coordinates(const rigcal::v1::Joint& source,
+                                               const estimator::Joint& sides);
+
+/// Checks that SPHERICAL and FREE joints close no loop and have the parent nearer to the ground.
+/// @throws proto::InputError at the first joint that does not
+void check_compound_joints(const rigcal::v1::Rig& rig, const estimator::Mechanism& mechanism,
+                           const proto::TextLocator& root);
+
 /// Reads the number in a field whose name depends on the joint type; 0 if the field is missing.
 /// @param field   name of the field without the suffix `behind`
 /// @throws proto::InputError if the message has the field of another joint type
@@ -71,8 +91,9 @@ int find_body(const estimator::Mechanism& mechanism, const std::string& body, co
 
 /// Returns the rotation from a joint frame to the frame of one of the joint's two bodies. The x
 /// axis of the joint frame is the joint axis, and its xy plane contains `zero_direction`.
+/// @param has_default  whether the directions are x and y if both are missing
 /// @throws proto::InputError for a zero vector, or a zero_direction parallel to the joint axis
-Eigen::Matrix3d read_joint_frame(const rigcal::v1::JointSide& side,
+Eigen::Matrix3d read_joint_frame(const rigcal::v1::JointSide& side, bool has_default,
                                  const proto::TextLocator& place);
 
 /// Returns the rotation from a sensor frame to the frame of the sensor's body or of the ground.

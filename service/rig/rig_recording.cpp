@@ -12,6 +12,7 @@
 #include "estimator/model/encoder.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/rig/parameters/message_fields.hpp"
+#include "service/rig/pose_columns.hpp"
 #include "service/rig/rig_joints.hpp"
 #include "service/rig/rig_sensors.hpp"
 #include "service/text/number_format.hpp"
@@ -255,7 +256,8 @@ void check_roles(const RecordingFormat& format) {
 
 /// Returns the joint with this name in the rig file; nullptr if there is none.
 const v1::Joint* joint_of(const v1::Rig& rig, const std::string& name) {
-  const auto found = std::ranges::find(rig.joint(), name, &v1::Joint::name);
+  const auto found = std::ranges::find_if(
+      rig.joint(), [&](const v1::Joint& joint) { return has_coordinate(joint, name); });
   return found == rig.joint().end() ? nullptr : &*found;
 }
 
@@ -445,7 +447,15 @@ RecordingFormat read_recording_format(const v1::Rig& rig, const Mechanism& mecha
   check_readings(source, mechanism, sensors, angle, position, place);
   check_readings(source, mechanism, sensors, position, angle, place);
   check_controls(source, mechanism, place);
+  const PoseReader poses(source, rig, place);
   for (const estimator::Encoder& sensor : sensors) {
+    if (const auto column = poses.find_column(sensor)) {
+      format.angles.push_back(*column);
+      if (sensor.name.ends_with(estimator::kCoordinateSuffixes[3])) {
+        format.quaternions.push_back(static_cast<int>(format.angles.size()) - 1);
+      }
+      continue;
+    }
     format.angles.push_back(
         read_encoder_column(source, find_encoder_message(rig, sensor.name), sensor, place));
   }

@@ -194,6 +194,7 @@ class ScenarioReader {
     for (int i = 0; i < source_.initial_size(); ++i) {
       const proto::TextLocator place = root_.at("initial", i);
       const v1::InitialState& initial = source_.initial(i);
+      if (read_initial_pose(initial, place, stated)) continue;
       const int joint = find_joint(initial.joint(), place, "joint");
       const JointTraits& is = traits_at(joint);
       stated[joint] = read_typed_number(initial, is, &JointTraits::coordinate_field, "", place);
@@ -205,6 +206,61 @@ class ScenarioReader {
     if (!assembled) refuse_open_loops();
     scenario_.initial_angles = *assembled;
     refuse_start_beyond_stops();
+  }
+
+  /// Returns the numbers of a field with the coordinates of a pose; the default if it is missing.
+  template <int kSize>
+  static Eigen::Vector<double, kSize> read_vector(
+      const google::protobuf::RepeatedField<double>& field, const char* name,
+      const Eigen::Vector<double, kSize>& otherwise, const proto::TextLocator& place) {
+    if (field.empty()) return otherwise;
+    if (field.size() != kSize) {
+      place.at(name).fail("needs {} numbers, such as {}: [ {} ]", kSize, name,
+                          kSize == 3 ? "0, 1, 0" : "1, 0, 0, 0");
+    }
+    return Eigen::Vector<double, kSize>::Map(field.data());
+  }
+
+  /// Reads the initial state of a SPHERICAL or FREE joint. Returns false for other joints.
+  bool read_initial_pose(const v1::InitialState& initial, const proto::TextLocator& place,
+                         Eigen::VectorXd& stated) {
+    using estimator::Joint;
+    const auto& joints = rig_.mechanism.joints;
+    const auto found = std::ranges::find_if(joints, [&](const Joint& joint) {
+      return joint.is_compound() && compound_name(joint) == initial.joint();
+    });
+    if (found == joints.end()) return false;
+    const bool is_free = found->type == Joint::Type::kFree;
+    const auto first = static_cast<Eigen::Index>(found - joints.begin());
+    const Eigen::Vector3d none = Eigen::Vector3d::Zero();
+    const Eigen::Vector3d position =
+        read_vector<3>(initial.position_xyz_m(), "position_xyz_m", none, place);
+    const Eigen::Vector3d velocity =
+        read_vector<3>(initial.velocity_xyz_m_per_s(), "velocity_xyz_m_per_s", none, place);
+    const Eigen::Vector3d omega = read_vector<3>(initial.angular_velocity_xyz_rad_per_s(),
+                                                 "angular_velocity_xyz_rad_per_s", none, place);
+    const Eigen::Vector4d given = read_vector<4>(initial.quaternion_wxyz(), "quaternion_wxyz",
+                                                 Eigen::Vector4d(1.0, 0.0, 0.0, 0.0), place);
+    if (!(given.norm() > 0.0)) {
+      place.at("quaternion_wxyz").fail("has no length; write quaternion_wxyz: [ 1, 0, 0, 0 ]");
+    }
+    if (!is_free &&
+        (initial.position_xyz_m_size() > 0 || initial.velocity_xyz_m_per_s_size() > 0)) {
+      place.fail("joint {:?} is SPHERICAL and has no position. Remove position and velocity",
+                 initial.joint());
+    }
+    const Eigen::Quaterniond r(given[0], given[1], given[2], given[3]);
+    const Eigen::Quaterniond q = r.normalized();
+    const Eigen::Quaterniond rate = q * Eigen::Quaterniond(0.0, omega[0], omega[1], omega[2]);
+    const Eigen::Index turn = first + (is_free ? 3 : 0);
+    if (is_free) {
+      stated.segment<3>(first) = position;
+      scenario_.initial_speeds.segment<3>(first) = velocity;
+    }
+    stated.segment<4>(turn) << q.w(), q.x(), q.y(), q.z();
+    scenario_.initial_speeds.segment<4>(turn) << 0.5 * rate.w(), 0.5 * rate.x(), 0.5 * rate.y(),
+        0.5 * rate.z();
+    return true;
   }
 
   /// Starts the released joint where the operator holds it, and notes where the simulation starts.
@@ -302,7 +358,7 @@ std::optional<Eigen::VectorXd> assemble_initial_configuration(const estimator::M
   if (mechanism.joint_count() <= estimator::kTreeJointsMax) {
     if (StartAssembly assembly(mechanism, stated); assembly.has_loops()) return assembly.run();
   }
-  return Eigen::VectorXd(stated.array().isNaN().select(0.0, stated));
+  return Eigen::VectorXd(stated.array().isNaN().select(neutral_coordinates(mechanism), stated));
 }
 
 Scenario parse_scenario(const std::string& path, const std::string& text, const Rig& rig) {

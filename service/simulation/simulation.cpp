@@ -188,7 +188,8 @@ class Encoders {
       double& reading = readings[static_cast<Eigen::Index>(i)];
       reading = sensor.sum([&](int joint) { return place(joint, late_[i]); }) -
                 rig_.mechanism.parameters[static_cast<std::size_t>(sensor.offset)].value;
-      const double noise = sensor.kind_traits().turns ? scenario_.noise : scenario_.position_noise;
+      const double noise = sensor.kind_traits().turns ? sensor.units().scale * scenario_.noise
+                                                      : scenario_.position_noise;
       if (noise > 0.0) reading += noise * normal_(random_);
       const double count = rig_.encoders[i].count;
       if (scenario_.quantize) reading = std::round(reading / count) * count;

@@ -186,13 +186,19 @@ TEST(Mjcf, NonlinearEqualitiesAreOmitted) {
   EXPECT_EQ(parse_rig("r", twice.text).mechanism.mimic_joints.size(), 1U);
 }
 
-TEST(Mjcf, AFreeBodyHasSixAxes) {
+// The coordinates of the free joint are qpos of MuJoCo: the pose of the body in the z-up world.
+TEST(Mjcf, AFreeBodyHasAFreeJoint) {
   const std::string text = R"(<mujoco><worldbody><body name="kite" pos="1 2 3" quat="0 1 0 0">
     <freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody></mujoco>)";
   const Rig rig = mjcf_rig(text);
-  ASSERT_EQ(rig.mechanism.joint_count(), 6);
-  const auto placed = estimator::place_bodies(rig.mechanism, Eigen::VectorXd::Zero(6));
-  EXPECT_NEAR((placed.back().r - Eigen::Vector3d(1, 3, -2)).norm(), 0.0, 1e-15);
+  ASSERT_EQ(rig.mechanism.joint_count(), 7);
+  EXPECT_EQ(rig.mechanism.bodies.size(), 1U);
+  Eigen::VectorXd qpos(7);
+  qpos << 1, 2, 3, 0.6, 0.0, 0.0, 0.8;  // turned about the vertical, y in rig files
+  const estimator::Pose placed = estimator::place_bodies(rig.mechanism, qpos).at(0);
+  EXPECT_NEAR((placed.r - Eigen::Vector3d(1, 3, -2)).norm(), 0.0, 1e-15);
+  const Eigen::Vector3d x = placed.e * Eigen::Vector3d::UnitX();
+  EXPECT_NEAR((x - Eigen::Vector3d(-0.28, 0.0, -0.96)).norm(), 0.0, 1e-15);
 }
 
 // Three rods in a plane: the anchor, a point on the last, becomes a joint about their common axis.

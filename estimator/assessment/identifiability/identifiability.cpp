@@ -241,8 +241,9 @@ class AmbiguityFinder {
       const Joint& joint = mechanism_.joints[static_cast<std::size_t>(j)];
       const Eigen::Vector3d axis = joint.frame_a.col(0);
       const bool is_upright = axis.cross(down).norm() < kUpright;
-      if (!joint.kind_traits().turns || joint.body_a != Joint::kGround || !is_upright ||
-          readings_.is_observed(j) || std::isfinite(joint.start.angle.standard_deviation)) {
+      if (!joint.kind_traits().turns || joint.is_compound() || joint.body_a != Joint::kGround ||
+          !is_upright || readings_.is_observed(j) ||
+          std::isfinite(joint.start.angle.standard_deviation)) {
         continue;
       }
       if (mechanism_.joint_parameter(j, JointParameter::kStiffness).value != 0.0) continue;

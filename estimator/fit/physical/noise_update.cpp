@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimator/model/quaternion_encoders.hpp"
+
 namespace estimator {
 namespace {
 
@@ -20,6 +22,23 @@ double redundancy_of(const NoiseGroupStatistics& group) {
 double compute_sensor_noise_factor(const NoiseGroupStatistics& group) {
   const double redundancy = redundancy_of(group);
   return redundancy > kRedundancyMin ? std::sqrt(group.cost / redundancy) : 1.0;
+}
+
+Eigen::VectorXd compute_encoder_noise_factors(const Mechanism& mechanism,
+                                              const std::vector<NoiseGroupStatistics>& groups) {
+  const std::vector<Encoder> encoders = used_encoders(mechanism);
+  Eigen::VectorXd factors(std::ssize(encoders));
+  for_each_encoder_group(encoders, [&](std::size_t first, std::size_t count) {
+    NoiseGroupStatistics sum;
+    for (std::size_t i = first; i < first + count; ++i) {
+      sum.rows += groups[i].rows;
+      sum.cost += groups[i].cost;
+      sum.effective_parameters += groups[i].effective_parameters;
+    }
+    factors.segment(static_cast<Eigen::Index>(first), static_cast<Eigen::Index>(count))
+        .setConstant(compute_sensor_noise_factor(sum));
+  });
+  return factors;
 }
 
 double ProcessNoiseUpdate::compute_factor(const NoiseGroupStatistics& group, double least) {

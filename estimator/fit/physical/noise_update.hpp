@@ -1,5 +1,8 @@
 #pragma once
 
+#include <vector>
+
+#include "estimator/model/mechanism.hpp"
 #include "estimator/optimize/covariance.hpp"
 
 namespace estimator {
@@ -8,6 +11,12 @@ namespace estimator {
 /// be multiplied to agree with its residuals. Returns 1 if there are no more rows than parameters.
 /// @param group  residuals whitened with the current level
 double compute_sensor_noise_factor(const NoiseGroupStatistics& group);
+
+/// Returns the factor of each used encoder's noise level. The components of a quaternion have a
+/// common level.
+/// @param groups  statistics of the encoders come first
+Eigen::VectorXd compute_encoder_noise_factors(const Mechanism& mechanism,
+                                              const std::vector<NoiseGroupStatistics>& groups);
 
 /// Factor by which each round of noise estimation reduces insignificant process noise.
 inline constexpr double kProcessDrop = 0.03;

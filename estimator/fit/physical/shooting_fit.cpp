@@ -284,9 +284,9 @@ bool ShootingFit::update_noise_levels(const ParameterInformation& information,
     changed |= std::abs(factor - 1.0) > kNoiseSettled;
   };
   const Eigen::VectorXd scales = readings_per_radian(joint_->mechanism());
+  const auto factors = compute_encoder_noise_factors(joint_->mechanism(), information.groups);
   for (int sensor = 0; sensor < joint_->encoder_count(); ++sensor) {
-    const NoiseGroupStatistics& group = information.groups[sensor];
-    scale(noise.angle[sensor], compute_sensor_noise_factor(group));
+    scale(noise.angle[sensor], factors[sensor]);
     noise.angle[sensor] = std::max(noise.angle[sensor], kAngleNoiseFloor * scales[sensor]);
   }
   for (const int axis : joint_->inertial_axes()) {

@@ -11,13 +11,14 @@
 #include "estimator/fit/input_checks.hpp"
 #include "estimator/fit/loop_closed_states.hpp"
 #include "estimator/fit/number_text.hpp"
-#include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/fit/physical/control_noise_effect.hpp"
+#include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/fit/physical/shooting/control_noise.hpp"
 #include "estimator/fit/physical/shooting/impact_free_nodes.hpp"
 #include "estimator/fit/physical/shooting/integration_steps.hpp"
 #include "estimator/fit/physical/shooting/kinematic_states.hpp"
 #include "estimator/model/joint_friction.hpp"
+#include "estimator/model/quaternion_encoders.hpp"
 #include "estimator/model/spanning_tree.hpp"
 #include "estimator/signal/noise_level.hpp"
 
@@ -360,6 +361,7 @@ ShootingInput prepare_shooting_data(const Mechanism& mechanism,
       }
     }
   }
+  share_quaternion_noise(used_encoders(mechanism), input.noise.angle);
   std::ranges::move(find_unmatched_patterns(mechanism, recordings),
                     std::back_inserter(input.notes));
   input.grid.interval =

@@ -40,6 +40,11 @@ void check_support(const Rig& rig) {
     refuse(mechanism.joints[mechanism.mimic_joints.front().joint].name,
            "mimics another joint, which model code does not support; use rigcal simulate");
   }
+  for (const estimator::Joint& joint : mechanism.joints) {
+    if (!joint.is_compound()) continue;
+    refuse(compound_name(joint),
+           "turns about all axes, which model code does not support; use rigcal simulate");
+  }
   const std::vector<std::string> closing = estimator::LoopClosure(mechanism).closing_joint_names();
   if (!closing.empty()) {
     refuse(closing.front(),

@@ -106,7 +106,9 @@ class Outline {
         body < 0 ? axis : Vector3d(zero_[static_cast<std::size_t>(body)].e * axis);
     const estimator::Joint* const joint =
         edge.weld ? nullptr : &mechanism_.joints[static_cast<std::size_t>(edge.joint)];
-    const char* const kind = edge.weld ? "fixed" : joint->kind_traits().turns ? "turns" : "slides";
+    const char* const kind = edge.weld || joint->is_compound() ? "fixed"
+                             : joint->kind_traits().turns      ? "turns"
+                                                               : "slides";
     return fmt::format(
         "{{\"name\":{},\"kind\":\"{}\",\"parent\":{},\"child\":{},\"point\":{},\"axis\":{},"
         "\"sign\":{},\"start\":{},\"measured\":{}}}",

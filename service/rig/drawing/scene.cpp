@@ -77,6 +77,7 @@ class SceneMaker {
   Scene make() {
     for (int i = 0; i < mechanism_.body_count(); ++i) draw_body(i);
     for (int j = 0; j < mechanism_.joint_count(); ++j) {
+      if (joint(j).is_compound()) continue;  // a free body is not attached to anything
       if (joint(j).kind_traits().turns) {
         draw_joint(j);
       } else {
@@ -131,7 +132,7 @@ class SceneMaker {
 
   bool is_cart(int body) const {
     return std::ranges::any_of(mechanism_.joints, [&](const estimator::Joint& joint) {
-      return !joint.kind_traits().turns && joint.body_b == body;
+      return !joint.is_compound() && !joint.kind_traits().turns && joint.body_b == body;
     });
   }
 

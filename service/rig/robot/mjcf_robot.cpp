@@ -116,7 +116,7 @@ class MjcfReader {
     places_.at_reference[link] = places_.at_reference[parent.link] * placement;
     if (free != nullptr) {
       const std::string prefix = free_bodies_++ == 0 ? "" : name + "_";
-      add_free_joint(robot_, parent.link, link, placement, prefix, free->GetLineNum());
+      add_free_joint(robot_, parent.link, link, prefix, free->GetLineNum());
     } else {
       add_joints(joints, name, classes, parent.link, link, placement);
     }

@@ -112,6 +112,11 @@ class MjcfWriter {
 
   void write_joint(const BodyJoint& placed) {
     const RobotJoint& joint = *placed.joint;
+    if (joint.is_free()) {
+      open("freejoint");
+      xml_.CloseElement();
+      return;
+    }
     open("joint");
     push(xml_, "name", joint.name);
     xml_.PushAttribute("type", joint.kind_traits().mjcf);

@@ -53,6 +53,15 @@ class RobotBuilder {
   explicit RobotBuilder(const Rig& rig) : rig_(rig), mechanism_(rig.mechanism) {}
 
   Robot build() {
+    for (const Joint& joint : mechanism_.joints) {
+      const bool is_base = joint.type == Joint::Type::kFree && joint.body_a == Joint::kGround;
+      if (!joint.is_compound() || is_base) continue;
+      throw proto::InputError(
+          "{}: joint {:?} turns about all axes. An export to URDF or MJCF supports such a joint "
+          "only "
+          "if it is FREE and its parent is the ground",
+          rig_.path, compound_name(joint));
+    }
     robot_.name = mechanism_.name;
     std::set<std::string> taken;
     for (const estimator::Body& body : mechanism_.bodies) taken.insert(body.name);
@@ -66,6 +75,7 @@ class RobotBuilder {
       add_joint(edge);
     }
     for (int joint = 0; joint < mechanism_.joint_count(); ++joint) {
+      if (mechanism_.joints[static_cast<std::size_t>(joint)].place > 0) continue;
       if (!joints_in_tree.contains(joint)) add_loop(joint);
       note_nowhere(joint);
     }
@@ -188,7 +198,7 @@ class RobotBuilder {
                        .offset = own->offset};
     }
     const JointProperties& facts = rig_.joint_facts[static_cast<std::size_t>(index)];
-    joint.kind = source.kind;
+    joint.kind = source.is_compound() ? estimator::JointKind::kQuaternion : source.kind;
     joint.damping = value(index, JointParameter::kViscous);
     joint.friction = value(index, JointParameter::kCoulombTorque);
     joint.armature = value(index, JointParameter::kShaftInertia);

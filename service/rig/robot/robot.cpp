@@ -228,16 +228,21 @@ class RigWriter {
   void add_joint(const RobotJoint& joint, const Carrier& parent, const std::string& child) {
     const estimator::JointTraits& is = joint.kind_traits();
     const std::string name = name_of(joint);
-    const Eigen::Vector3d zero = across(joint.axis);
+    const Eigen::Vector3d zero = joint.is_free() ? Eigen::Vector3d::UnitY() : across(joint.axis);
     const Placement& p = parent.placement;
-    text_ +=
-        "joint {\n  name: \"" + name + "\"\n" +
-        (*joint.kind == estimator::JointKind{} ? "" : std::string("  type: ") + is.word + "\n") +
-        side("parent", parent.body, p.rotation * joint.at + p.translation, p.rotation * joint.axis,
-             p.rotation * zero) +
-        side("child", child, joint.at, joint.axis, zero);
-    if (joint.of_free_body) {
-      text_ += "}\n";
+    text_ += "joint {\n  name: \"" + name + "\"\n" +
+             (*joint.kind == estimator::JointKind{}
+                  ? ""
+                  : std::string("  type: ") + (joint.is_free() ? "FREE" : is.word) + "\n") +
+             side("parent", parent.body, p.rotation * joint.at + p.translation,
+                  p.rotation * joint.axis, p.rotation * zero) +
+             side("child", child, joint.at, joint.axis, zero);
+    if (joint.is_free()) {
+      text_ += "  encoder { }\n}\n";
+      columns_ += fmt::format(
+          "  pose {{ joint: {0:?} position: [ \"{0}_x\", \"{0}_y\", \"{0}_z\" ] "
+          "quaternion: [ \"{0}_qw\", \"{0}_qx\", \"{0}_qy\", \"{0}_qz\" ] }}\n",
+          name);
       return;
     }
     add_friction(joint);
@@ -408,7 +413,7 @@ ConvertedRigText convert_robot_to_rig(Robot robot, const RobotConversionOptions&
     const std::size_t base = robot.root;
     robot.root = robot.links.size();
     robot.links.push_back({.name = "world", .inertial = {}});
-    add_free_joint(robot, robot.root, base, {}, "", 0);
+    add_free_joint(robot, robot.root, base, "", 0);
   }
   return RigWriter(robot, choice, fixed).write();
 }
@@ -465,35 +470,13 @@ const RobotJoint& JointIndex::find_independent(const RobotJoint& joint) const {
   return *at;
 }
 
-void add_free_joint(Robot& robot, std::size_t parent, std::size_t child, const Placement& origin,
-                    const std::string& prefix, int line) {
-  // Named after the axes of rig files, whose y is up.
-  static const char* const kNames[] = {"slide_x", "slide_y", "slide_z",
-                                       "turn_y",  "turn_x",  "turn_z"};
-  static const int kAxes[] = {0, 1, 2, 1, 0, 2};
-  std::size_t above = parent;
-  for (int k = 0; k < 6; ++k) {
-    const bool last = k == 5;
-    RobotJoint joint;
-    joint.name = prefix + kNames[k];
-    joint.kind = k < 3 ? estimator::JointKind::kPrismatic : estimator::JointKind::kRevolute;
-    joint.parent = above;
-    joint.line = line;
-    joint.of_free_body = true;
-    const Eigen::Vector3d axis = robot_to_rig_rotation().transpose().col(kAxes[k]);
-    // The axes are those of the parent; the child may be rotated.
-    if (k == 0) joint.origin.translation = origin.translation;
-    if (last) joint.origin.rotation = origin.rotation;
-    joint.axis = last ? Eigen::Vector3d(origin.rotation.transpose() * axis) : axis;
-    if (last) {
-      joint.child = child;
-    } else {
-      joint.child = robot.links.size();
-      robot.links.push_back({.name = "base_" + joint.name, .inertial = {}});
-    }
-    above = joint.child;
-    robot.joints.push_back(std::move(joint));
-  }
+void add_free_joint(Robot& robot, std::size_t parent, std::size_t child, const std::string& prefix,
+                    int line) {
+  robot.joints.push_back({.name = prefix + "base",
+                          .kind = estimator::JointKind::kQuaternion,
+                          .parent = parent,
+                          .child = child,
+                          .line = line});
 }
 
 }  // namespace service

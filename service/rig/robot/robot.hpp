@@ -64,7 +64,8 @@ struct MimicCoupling {
 /// replace angles in rad, N replaces N·m, and kg replaces kg·m².
 struct RobotJoint {
   std::string name;
-  std::optional<estimator::JointKind> kind = {};  ///< nullopt for a fixed joint
+  /// Kind of the joint; nullopt for a fixed joint, kQuaternion for a free joint.
+  std::optional<estimator::JointKind> kind = {};
   std::size_t parent = 0, child = 0;              ///< link indices
   Placement origin;  ///< child frame in the parent frame, at joint coordinate 0
   Eigen::Vector3d axis = Eigen::Vector3d::UnitX();          ///< joint axis in the child frame
@@ -79,10 +80,10 @@ struct RobotJoint {
   double rest = 0.0;       ///< coordinate at which the spring is relaxed [rad]
   std::optional<RobotMotor> motor = {};
   std::optional<MimicCoupling> follows = {};
-  bool of_free_body = false;  ///< one of the six joints of a floating body
   int line = 0;
 
   bool moves() const { return kind.has_value(); }
+  bool is_free() const { return kind == estimator::JointKind::kQuaternion; }
   /// Returns the properties of the joint type. The joint must not be fixed.
   const estimator::JointTraits& kind_traits() const { return joint_traits(*kind); }
   bool has_finite_range() const {
@@ -121,12 +122,10 @@ struct Robot {
   std::vector<std::size_t> find_parent_joints() const;
 };
 
-/// Adds a free joint as six joints in series: three prismatic joints along the world axes (z up),
-/// then three revolute joints, the first about the vertical. Massless links separate the joints. At
-/// zero coordinates, `origin` is the pose of the child link.
-/// @param prefix  prefix of the names of the added joints and links
-void add_free_joint(Robot& robot, std::size_t parent, std::size_t child, const Placement& origin,
-                    const std::string& prefix, int line);
+/// Adds a free joint with the name prefix + "base". Its coordinates are the pose of the child link
+/// in the frame of the parent link, as in MuJoCo.
+void add_free_joint(Robot& robot, std::size_t parent, std::size_t child, const std::string& prefix,
+                    int line);
 
 /// Joints of a robot by name. The robot must outlive the index, and its joints must stay in place.
 class JointIndex {

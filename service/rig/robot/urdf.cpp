@@ -287,14 +287,31 @@ class UrdfWriter {
   RobotFileText write() {
     xml_.OpenElement("robot");
     push(xml_, "name", robot_.name.empty() ? "robot" : robot_.name);
-    for (std::size_t k = 0; k < robot_.links.size(); ++k) write_link(k);
-    for (const RobotJoint& joint : robot_.joints) write_joint(joint);
+    const bool floats = is_base_free();
+    for (std::size_t k = 0; k < robot_.links.size(); ++k) {
+      if (!floats || k != robot_.root) write_link(k);
+    }
+    for (const RobotJoint& joint : robot_.joints) {
+      if (!joint.is_free()) write_joint(joint);
+    }
     xml_.CloseElement();
     note_nowhere();
     return {xml_.CStr(), std::move(notes_)};
   }
 
  private:
+  /// Returns whether the robot has a free base, which is the root link of a URDF file.
+  bool is_base_free() const {
+    const bool floats = std::ranges::any_of(robot_.joints, &RobotJoint::is_free);
+    if (floats && std::ranges::count(robot_.joints, robot_.root, &RobotJoint::parent) > 1) {
+      throw proto::InputError(
+          "a URDF file has one tree of links, so it cannot contain a FREE joint beside other "
+          "joints "
+          "to the ground. Export to MJCF");
+    }
+    return floats;
+  }
+
   void write_origin(const Eigen::Vector3d& at, const Eigen::Vector3d& angles) {
     const Eigen::Vector3d xyz = zero_rounding_errors(at), rpy = zero_rounding_errors(angles);
     if (xyz.isZero(0.0) && rpy.isZero(0.0)) return;

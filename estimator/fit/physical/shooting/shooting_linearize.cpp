@@ -85,6 +85,14 @@ void ShootingProblem::linearize_readings(const ResidualBlockId& block, ResidualB
         weight * slopes.col(states + static_cast<Eigen::Index>(i)).head(row);
   }
   out.rows = row;
+  if (encoder(block.detail).kind == JointKind::kQuaternion) {
+    // Quaternions have the norm 1, so the variance of a component q is the share 1 − q² of that of
+    // the components across the quaternion.
+    for (int sample = span.first; sample < span.last; ++sample) {
+      const double reading = segment.data.angles(sample, block.detail);
+      if (!std::isnan(reading)) out.noiseless_rows += std::min(reading * reading, 1.0);
+    }
+  }
   for (const DependencyTerm& source :
        free_dependencies(point_.mechanism, encoder(block.detail).offset)) {
     const int column = free_.find_position(source.parameter);
