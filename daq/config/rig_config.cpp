@@ -410,11 +410,15 @@ RigConfig parse_rig_config(const std::string& path, const std::string& text, Rig
     rig.mutable_unit();
   }
   if (!rig.has_unit()) {
-    root.fail("has no unit section; rigcal-daq needs unit { url: \"...\" channel { ... } }");
+    root.fail(
+        "has no unit section, so rigcal-daq cannot record this rig; write unit { url: \"...\" "
+        "channel { ... } }, or write the file with rigcal init --unit");
   }
   const bool drives = use == RigFilePurpose::kDrive || use == RigFilePurpose::kPlan;
   if (!rig.has_safety() && drives) {
-    root.fail("has no safety section; write safety { command_max: ... joint { ... } }");
+    root.fail(
+        "has no safety section, so rigcal-daq does not move this rig; write safety { command_max: "
+        "... joint { ... } }, or write the file with rigcal init --unit");
   }
   read_unit(rig, root.at("unit"), config);
   config.inertial = read_inertial(rig, root.at("unit"));

@@ -118,6 +118,7 @@ class RigReader {
                                  encoder_place(sensor.name),
                                  find_encoder_limits(rig_.safety(), sensor)});
     }
+    result.has_unit = rig_.has_unit();
     result.incomplete_safety = describe_incomplete_safety(rig_, root_);
     result.mechanism = std::move(mechanism_);
     result.joint_facts = std::move(joint_facts_);

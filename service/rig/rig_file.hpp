@@ -43,6 +43,7 @@ struct Rig {
   std::optional<RecordingFormat> format;     ///< nullopt if the file has no recording { }
   /// Location "FILE:LINE:COLUMN" of each prior in the rig file, by parameter name.
   std::map<std::string, std::string> prior_locations = {};
+  bool has_unit = false;  ///< whether the file has the section `unit`
   /// Reason why rigcal-daq refuses to drive the conversion unit of the file. Empty if its safety
   /// limits are complete, or if the file has no section `unit`.
   std::string incomplete_safety = {};

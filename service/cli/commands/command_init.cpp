@@ -74,6 +74,33 @@ void take_options(const InitOptions& options, RigAnswers& answers) {
   answers.axis_tilt = options.axis_tilt * kDegree;
 }
 
+/// Copies the unit and the limits of the command line to the answers.
+void take_unit(const InitOptions& options, RigAnswers& answers) {
+  if (options.unit.empty()) {
+    const bool given = !options.channels.empty() || !options.ranges.empty() ||
+                       !options.speeds.empty() || options.command_max;
+    if (!given) return;
+    throw proto::InputError(
+        "--channels, --range, --speed-max and --command-max need --unit, the unit's address");
+  }
+  const std::size_t count = answers.readings.size();
+  if (options.ranges.size() != count || options.speeds.size() != count ||
+      options.command_max.has_value() != answers.motor.has_value()) {
+    const std::string per_joint = count == 1 ? "" : fmt::format(" {} times", count);
+    throw proto::InputError(
+        "--unit: give --range MIN:MAX{0} and --speed-max{0}, one per joint{1}", per_joint,
+        answers.motor ? fmt::format(", and --command-max [{}]", answers.motor->unit)
+                      : "; the rig has no motor, so omit --command-max");
+  }
+  answers.unit.emplace(UnitAnswer{options.unit, options.channels, {}, 0.0});
+  answers.unit->command_max = options.command_max.value_or(0.0);
+  for (std::size_t k = 0; k < count; ++k) {
+    const bool slides = measures_cart_position(answers.kind, k);
+    answers.unit->limits.push_back(parse_joint_range(options.ranges[k], slides));
+    answers.unit->limits.back().speed = options.speeds[k];
+  }
+}
+
 std::string rig_name(const InitOptions& options, const RigAnswers& answers) {
   const std::string name = options.name.empty() ? rig_kind_name(answers.kind) : options.name;
   if (name.find_first_of("\"\\\n") != std::string::npos) {
@@ -95,6 +122,7 @@ RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& o
     answers.source = options.from;
     const auto columns = options.from.empty() ? std::vector<ColumnProfile>{} : read(options.from);
     propose_columns(columns, options.columns, answers);
+    take_unit(options, answers);
     return answers;
   }
   Interview interview(in, out);
@@ -113,6 +141,11 @@ RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& o
   take_options(options, answers);
   ask_link_sizes(interview, answers);
   ask_recording_columns(interview, columns, options.columns, answers);
+  if (!options.unit.empty()) {
+    take_unit(options, answers);
+  } else if (answers.source.empty()) {  // a recording has a unit of its own
+    ask_unit(interview, answers);
+  }
   return answers;
 }
 
@@ -127,6 +160,27 @@ void print_column_uses(const RigAnswers& answers, std::ostream& out) {
   }
   const auto more = std::ssize(answers.columns) - kLinesMax;
   if (more > 0) out << "    " << more << " more columns are not listed\n";
+}
+
+/// Prints what is still to be tested at the rig, and the commands for it.
+void print_commissioning(const InitOptions& options, const RigAnswers& answers, const Rig& rig,
+                         std::ostream& out) {
+  if (!rig.incomplete_safety.empty()) out << "note: " << rig.incomplete_safety << '\n';
+  for (const EncoderProperties& encoder : rig.encoders) {
+    if (encoder.counts > 0.0) continue;
+    out << "note: " << encoder.place << ": write the encoder's counts per " << encoder.counts_of
+        << "\n";
+  }
+  out << fmt::format(
+      "Still to do at the rig: commissioning, which tests the direction{} of {} encoder{}{}, and "
+      "the limits.\n\n"
+      "Next:\n"
+      "  rigcal-daq probe --url {}  # does the unit respond?\n"
+      "  rigcal-daq commission --rig {}\n"
+      "  rigcal-daq run --rig {} --scenario scenario.textproto --out run.mcap\n",
+      answers.readings.size() == 1 ? "" : "s", answers.readings.size(),
+      answers.readings.size() == 1 ? "" : "s", answers.motor ? " and of the motor" : "",
+      options.unit.empty() ? answers.unit->url : options.unit, options.out, options.out);
 }
 
 void print_created_rig(const InitOptions& options, const RigAnswers& answers, const Rig& rig,
@@ -145,16 +199,17 @@ void print_created_rig(const InitOptions& options, const RigAnswers& answers, co
     if (parameter.free) free += (free.empty() ? "" : ", ") + parameter.name;
   }
   print_column_uses(answers, out);
+  out << "  estimated: " << free << "\n\n";
+  if (answers.unit) return print_commissioning(options, answers, rig, out);
   const std::string recording = answers.source.empty() ? "run.csv" : answers.source;
   out << fmt::format(
-      "  estimated: {0}\n\n"
       "Next:\n"
-      "  rigcal info {1} --picture -\n{2}"
-      "  rigcal check {3} --rig {1}\n"
-      "  rigcal calibrate {3} --rig {1} --json result.json --plot result.html\n",
-      free, options.out,
+      "  rigcal info {0} --picture -\n{1}"
+      "  rigcal check {2} --rig {0}\n"
+      "  rigcal calibrate {2} --rig {0} --json result.json --plot result.html\n",
+      options.out,
       answers.source.empty() ? "  (record run.csv with the columns of recording { }, or use "
-                               "rigcal-daq: docs/rig.md)\n"
+                               "rigcal-daq: rigcal init --unit, docs/rig.md)\n"
                              : "",
       recording);
 }
@@ -266,6 +321,18 @@ void add_options(CLI::App& command, InitOptions& options) {
   text("--command", columns.command, "Column of the motor's command", "COLUMN");
   text("--command-unit", columns.command_unit, "Its unit, such as V, A, N·m, duty", "UNIT");
   command.add_flag("--no-motor", columns.no_motor, "The rig has no motor");
+  text("--unit", options.unit,
+       "Address of the conversion unit, such as serial:///dev/ttyACM0: write the sections unit and "
+       "safety",
+       "URL");
+  texts("--channels", options.channels,
+        "With --unit: joints in the order of the unit's channels; default: the order of the rig",
+        "JOINT");
+  texts("--range", options.ranges, "With --unit: safe range of each joint [deg, or m of a cart]",
+        "MIN:MAX");
+  sizes("--speed-max", options.speeds,
+        "With --unit: largest safe speed of each joint [rad/s, or m/s of a cart]");
+  size("--command-max", options.command_max, "With --unit: largest command [unit of the motor]");
   text("--segment", columns.segment, "Column whose value changes at the start of each segment",
        "COLUMN");
 }
@@ -278,7 +345,9 @@ void add_init(CLI::App& app, ExitCode& exit_code) {
       "Examples:\n"
       "  rigcal init --from run.csv --out rig.textproto\n"
       "  rigcal init --kind furuta --from run.csv --arm-length 0.2 --length 0.26 --mass 0.05 \\\n"
-      "      --out rig.textproto",
+      "      --out rig.textproto\n"
+      "  rigcal init --kind pendulum --no-motor --counts 4096 --unit serial:///dev/ttyACM0 \\\n"
+      "      --range=-180:180 --speed-max 20 --out rig.textproto",
       [](const InitOptions& options) { return run_init(options, std::cin, std::cout); });
 }
 

@@ -177,6 +177,11 @@ struct InitOptions {
   double axis_tilt = 0.0;  ///< tilt of the joint axes from horizontal [deg]
   double gravity = 9.81;   ///< [m/s²]
   bool absolute = false;
+  std::string unit;                   ///< address of the conversion unit; empty: no unit
+  std::vector<std::string> channels;  ///< joints in the order of the unit
+  std::vector<std::string> ranges;    ///< "MIN:MAX" of each joint
+  std::vector<double> speeds;         ///< largest speed of each joint [rad/s or m/s]
+  std::optional<double> command_max;
   ColumnChoice columns;
 };
 

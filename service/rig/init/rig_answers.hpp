@@ -54,6 +54,24 @@ struct MotorAnswer {
   double scale = 1.0;      ///< size of the column's unit [unit]
 };
 
+/// Safety limits of one measured joint.
+struct LimitAnswer {
+  double low = 0.0, high = 0.0;  ///< [rad or m]
+  double speed = 0.0;            ///< largest speed [rad/s or m/s]
+};
+
+/// Conversion unit of a rig, and the limits within which rigcal-daq may move it.
+struct UnitAnswer {
+  std::string url;
+  std::vector<std::string> channels = {};  ///< joints in the order of the unit; empty: of the rig
+  std::vector<LimitAnswer> limits = {};    ///< in the order of RigAnswers::readings
+  double command_max = 0.0;                ///< [unit of the motor]; 0: no motor
+};
+
+/// Parses the range of a joint, "MIN:MAX" in degrees or metres, to rad or m. The speed stays 0.
+/// @throws proto::InputError for another form, and for a range without zero width
+LimitAnswer parse_joint_range(const std::string& text, bool slides);
+
 /// Use of a column of a recording.
 struct ColumnUse {
   std::string column;
@@ -80,6 +98,7 @@ struct RigAnswers {
   bool absolute = false;  ///< true if a link's angle is relative to the vertical, false if relative
                           ///< to the previous link
   std::optional<MotorAnswer> motor;
+  std::optional<UnitAnswer> unit = {};  ///< nullopt: a commented template is written
   std::string segment_column;
   std::vector<std::string> column_names = {};  ///< given names, if the recording has no header line
   std::string source_layout = {};              ///< assumptions about a text file; empty: plain CSV
@@ -109,10 +128,11 @@ inline bool measures_cart_position(RigKind kind, std::size_t reading) {
   return has_cart(kind) && reading == 0;
 }
 
-/// Returns a commented-out template of the sections unit, safety and stops of a rig file, for a rig
-/// that rigcal-daq drives. The template marks the values that the user must fill in.
+/// Returns the sections unit and safety of a rig file if the answers contain a unit; otherwise, and
+/// for end stops, a commented-out template that marks the values that the user must fill in.
 /// @param encoders  names of the encoders, in the order of RigAnswers::readings
-std::string make_driving_template(const RigAnswers& answers,
+/// @throws proto::InputError if a channel names no encoder
+std::string make_driving_sections(const RigAnswers& answers,
                                   const std::vector<std::string>& encoders);
 
 /// Returns the text of a rig file for the user's answers. Comments mark each quantity as given,

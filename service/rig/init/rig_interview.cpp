@@ -270,6 +270,41 @@ void ask_recording_columns(Interview& interview, const std::vector<ColumnProfile
   }
 }
 
+void ask_unit(Interview& interview, RigAnswers& answers) {
+  const std::string url = interview.ask(
+      "address of the unit that reads the encoders, such as serial:///dev/ttyACM0 (empty: none)");
+  if (url.empty()) return;
+  UnitAnswer unit{.url = url};
+  interview.say(
+      "Enter limits inside the end stops. Beyond them, rigcal-daq switches the motor off.");
+  const auto joints = measured_joint_names(answers.kind, static_cast<int>(answers.links.size()));
+  for (std::size_t k = 0; k < answers.readings.size(); ++k) {
+    const bool slides = measures_cart_position(answers.kind, k);
+    const std::string name = "joint \"" + joints[k] + "\"";
+    const auto ask_counts = [&](std::optional<double>& counts) {
+      if (counts) return;
+      counts = interview.ask_positive_number(
+          name + ": encoder counts per " + (slides ? "metre" : "turn"), std::nullopt);
+    };
+    ask_counts(answers.readings[k].counts);
+    LimitAnswer limit = interview.ask_until_valid<LimitAnswer>(
+        name + ": safe range MIN:MAX " + (slides ? "[m]" : "[deg]"), slides ? "" : "-180:180",
+        [&](const std::string& text) { return parse_joint_range(text, slides); });
+    const auto speed = interview.ask_positive_number(
+        name + ": largest safe speed " + (slides ? "[m/s]" : "[rad/s]"),
+        slides ? std::nullopt : std::optional<double>(30.0));
+    limit.speed = speed.value_or(1.0);
+    unit.limits.push_back(limit);
+  }
+  if (answers.motor) {
+    unit.command_max = interview
+                           .ask_positive_number("largest command [" + answers.motor->unit + "]",
+                                                answers.motor->unit == "duty" ? 0.5 : 1.0)
+                           .value_or(1.0);
+  }
+  answers.unit = std::move(unit);
+}
+
 std::string Interview::ask(const std::string& question, const std::string& otherwise) {
   out_ << question << (otherwise.empty() ? "" : " [" + otherwise + "]") << ": " << std::flush;
   std::string line;

@@ -65,6 +65,9 @@ void ask_rig_kind(Interview& interview, RigAnswers& answers);
 /// Asks the user for the lengths and masses of the links that are known. Stores them in `answers`.
 void ask_link_sizes(Interview& interview, RigAnswers& answers);
 
+/// Asks for the conversion unit and the safety limits. Without a unit, `answers` stay unchanged.
+void ask_unit(Interview& interview, RigAnswers& answers);
+
 /// Asks the user to confirm the guessed columns of a recording. Then asks for facts that a
 /// recording does not show: absolute or relative angles, the positive direction, and whether a
 /// motor drives the rig.

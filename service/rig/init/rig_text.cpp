@@ -463,7 +463,7 @@ name: "{}"
     if (!segment.empty()) text += "  segment_column: " + quoted(segment) + "\n";
     for (const auto& name : answers_.column_names) text += "  columns: " + quoted(name) + "\n";
     if (!answers_.topic.empty()) text += "  topic: " + quoted(answers_.topic) + "\n";
-    return text + "}\n" + make_driving_template(answers_, names);
+    return text + "}\n" + make_driving_sections(answers_, names);
   }
 
   std::string reading_text(const std::string& name, std::size_t k) const {

@@ -251,6 +251,42 @@ TEST(Interview, AsksForAFuruta) {
   expect_parts(asked.out.str(), {"\"helicopter\" is not a kind"});
 }
 
+TEST(Interview, AsksForUnitAndLimits) {
+  Asked asked(
+      "serial:///dev/ttyACM0\n"
+      "4096\n-90:oops\n-90:90\n25\n"  // counts, range (the first one is invalid), speed
+      "1.5\n");                       // largest command
+  RigAnswers& answers = asked.answers;
+  answers.readings.resize(1);
+  answers.motor.emplace();
+  ask_unit(asked.interview, answers);
+  ASSERT_TRUE(answers.unit.has_value());
+  EXPECT_EQ(answers.unit->url, "serial:///dev/ttyACM0");
+  EXPECT_EQ(answers.readings[0].counts, 4096.0);
+  EXPECT_NEAR(answers.unit->limits.at(0).high, M_PI / 2.0, 1e-15);
+  EXPECT_EQ(answers.unit->limits[0].speed, 25.0);
+  EXPECT_EQ(answers.unit->command_max, 1.5);
+  Asked none("\n");
+  ask_unit(none.interview, none.answers);
+  EXPECT_FALSE(none.answers.unit.has_value());
+}
+
+// A rig whose file init writes with a unit lacks only the commissioning.
+TEST(InitCommand, WritesUnitAndSafety) {
+  const TemporaryFolder folder;
+  const std::string start =
+      "init --kind pendulum --no-motor --counts 4096 --out " + folder.file("rig.textproto");
+  run_refused(start + " --unit sim:x", {"--unit: give --range MIN:MAX", "omit --command-max"});
+  run_refused(start + " --speed-max 20", {"need --unit"});
+  run_refused(start + " --unit sim:x --range=5 --speed-max 20", {"MIN:MAX [deg]"});
+  run_successfully(start + " --unit serial:///dev/ttyACM0 --range=-180:180 --speed-max 20",
+                   {"Still to do at the rig: commissioning",
+                    "direction of 1 encoder, and the limits", "rigcal-daq commission --rig"});
+  const Rig rig = load_rig(folder.file("rig.textproto"));
+  EXPECT_TRUE(rig.has_unit);
+  EXPECT_EQ(rig.incomplete_safety, "");
+}
+
 // Impossible sizes are reported and asked for again, with the previous answers as proposals.
 TEST(Interview, AsksAgainForImpossibleSizes) {
   Asked asked(

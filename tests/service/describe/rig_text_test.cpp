@@ -90,6 +90,37 @@ TEST(RigText, HasTemplatesForDriving) {
   }
 }
 
+// With a unit, the sections are complete, so that only commissioning remains.
+TEST(RigText, WritesUnitAndSafety) {
+  for (const RigKindDescription& kind : supported_rig_kinds()) {
+    SCOPED_TRACE(kind.name);
+    RigAnswers answers = answers_of(kind.kind, true);
+    answers.unit.emplace(UnitAnswer{"serial:///dev/ttyACM0", {}, {}, 0.8});
+    for (std::size_t k = 0; k < answers.readings.size(); ++k) {
+      answers.unit->limits.push_back({-1.5, 2.0, 12.0});
+    }
+    const std::string text = make_rig_file_text(answers);
+    const Rig rig = parse_rig("rig.textproto", text);
+    EXPECT_TRUE(rig.has_unit);
+    EXPECT_EQ(rig.incomplete_safety, "");
+    ASSERT_FALSE(rig.encoders.empty());
+    EXPECT_EQ(rig.encoders[0].limits.lowest, -1.5);
+    EXPECT_EQ(rig.encoders[0].limits.highest, 2.0);
+    EXPECT_EQ(text.find("# unit {"), std::string::npos) << "no template beside the section";
+    answers.unit->channels = {"nobody"};
+    EXPECT_THROW(make_rig_file_text(answers), proto::InputError);
+  }
+}
+
+TEST(RigText, ParsesRangesOfJoints) {
+  EXPECT_NEAR(parse_joint_range("-180:90", false).low, -M_PI, 1e-15);
+  EXPECT_NEAR(parse_joint_range("-180:90", false).high, M_PI / 2.0, 1e-15);
+  EXPECT_EQ(parse_joint_range("-0.25:0.5", true).high, 0.5);
+  for (const char* const wrong : {"", "5", "5:", ":5", "5:5", "9:-9", "a:b", "1:2:3", "nan:1"}) {
+    EXPECT_THROW(parse_joint_range(wrong, false), proto::InputError) << wrong;
+  }
+}
+
 // A cart alone has one joint; its mass sets the scale of friction and motor.
 TEST(RigText, DescribesACartAlone) {
   const RigAnswers answers = answers_of(RigKind::kCart, true);
