@@ -32,7 +32,7 @@ PAGES = {
     "result-files.md": (
         "proto/calibration.proto, check.proto, validation.proto",
         ["CalibrationResult", "CrossValidationResult", "CheckResult", "ValidationResult",
-         "LawComparisonResult", "BootstrapResult"], "json"),
+         "LawComparisonResult", "BootstrapResult", "ResultComparison"], "json"),
     "recording-messages.md": (
         "proto/sample.proto",
         ["Sample", "InertialReading", "JointEstimate", "Command", "Gap", "Event", "ClockFit",

@@ -22,8 +22,8 @@ enum ExitCode : int {
 /// for bad input it throws InputError or the estimator's std::invalid_argument.
 using AddCommand = void(CLI::App& app, ExitCode& exit_code);
 AddCommand add_calibrate, add_check, add_repeat, add_crossvalidate, add_bootstrap, add_batch,
-    add_validate, add_estimate, add_compare, add_simulate, add_design, add_identify, add_init,
-    add_info, add_export, add_import, add_recover, add_work;
+    add_validate, add_estimate, add_compare, add_compare_results, add_simulate, add_design,
+    add_identify, add_init, add_info, add_export, add_import, add_recover, add_work;
 
 // The following commands connect to a calibration service (service/cli/remote).
 AddCommand add_sessions, add_jobs, add_watch, add_cancel, add_result, add_report;

@@ -40,6 +40,7 @@ struct ImportSummary {
 
   std::string file;
   std::string scenario;               ///< name of the scenario; empty if unknown
+  std::int64_t epoch_unix_ns = 0;     ///< time of the start, since 1970 [ns]; 0: unknown
   int rows = 0;                       ///< number of rows of the file, without merged rows and rows
                                       ///< before the first command
   int rows_before_release = 0;        ///< rows left out because the rig was still held by hand

@@ -62,6 +62,13 @@ std::string describe_build() {
                 GOOGLE_PROTOBUF_VERSION % 1000);
 }
 
+std::string utc_text(std::time_t seconds) {
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char text[32];
+  return {text, std::strftime(text, std::size(text), "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
 std::time_t seconds_now() {
   const char* const stored = std::getenv("SOURCE_DATE_EPOCH");
   if (stored == nullptr || *stored == '\0') return std::time(nullptr);
@@ -194,6 +201,9 @@ void add_recording_result(const UsedRecording& recording, v1::RecordingResult* o
   out->set_steady_clock(recording.summary.steady_clock);
   out->set_missing_samples(recording.summary.missing_samples);
   out->set_scenario(recording.summary.scenario);
+  if (recording.summary.epoch_unix_ns != 0) {
+    out->set_recorded_at(utc_text(recording.summary.epoch_unix_ns / 1'000'000'000));
+  }
   if (const auto& clock = recording.summary.clock) {
     out->set_clock_error_ppm(clock->rate_error_ppm);
     out->set_clock_error_ppm_standard_deviation(clock->standard_deviation_ppm);
@@ -291,13 +301,7 @@ void add_findings(const std::vector<estimator::Finding>& findings,
   }
 }
 
-std::string current_utc_time() {
-  const std::time_t now = seconds_now();
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  char text[32];
-  return {text, std::strftime(text, std::size(text), "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
+std::string current_utc_time() { return utc_text(seconds_now()); }
 
 void fill_provenance(const CalibrationMetadata& context, v1::ProvenanceResult* out) {
   const CalibrationRequest& request = context.request;

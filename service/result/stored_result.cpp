@@ -60,6 +60,28 @@ CalibratedParameters rig_of(const std::string& file, const v1::CalibrationResult
   return rig;
 }
 
+/// Returns the correlation of the parameters; empty if the result has another number of rows.
+Eigen::MatrixXd correlation_of(const v1::CalibrationResult& result) {
+  const int count = result.parameters_size();
+  if (result.correlation_size() != count) return {};
+  Eigen::MatrixXd correlation(count, count);
+  for (int i = 0; i < count; ++i) {
+    if (result.correlation(i).values_size() != count) return {};
+    for (int j = 0; j < count; ++j) correlation(i, j) = result.correlation(i).values(j);
+  }
+  return correlation;
+}
+
+/// Returns the time of the earliest recording; empty if unknown.
+std::string recorded_at(const v1::CalibrationResult& result) {
+  std::string earliest;
+  for (const v1::RecordingResult& recording : result.recordings()) {
+    if (recording.recorded_at().empty()) continue;
+    if (earliest.empty() || recording.recorded_at() < earliest) earliest = recording.recorded_at();
+  }
+  return earliest;
+}
+
 std::map<std::string, double> noise_of(const v1::CalibrationResult& result) {
   std::map<std::string, double> noise;
   for (const v1::NoiseResult& each : result.noise()) {
@@ -112,6 +134,9 @@ StoredResult convert_stored_result(const std::string& file, const v1::Calibratio
   StoredResult stored{.file = file,
                       .rig = rig_of(file, result),
                       .noise = noise_of(result),
+                      .rig_label = result.rig(),
+                      .recorded_at = recorded_at(result),
+                      .correlation = correlation_of(result),
                       .rig_name = provenance.rig().path(),
                       .rig_text = provenance.rig_text(),
                       .command = provenance.command(),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ struct StoredResult {
   std::string file;  ///< path of the result for messages
   CalibratedParameters rig;
   std::map<std::string, double> noise;  ///< by encoder name [rad or m]; may lack encoders
+  std::string rig_label;                ///< name of the rig in its file
+  std::string recorded_at;              ///< time of the first recording; empty if unknown
+  Eigen::MatrixXd correlation;          ///< of rig.estimates; empty if the result has none
   std::string rig_name;
   std::string rig_text;
   std::string command;  ///< rigcal command that made the result

@@ -69,6 +69,8 @@ std::string TableNotation::unit() const {
   return has_unit ? power + " " + quantity_.unit : power;
 }
 
+double TableNotation::in_unit(double number) const { return scaled(number, exponent_); }
+
 std::string TableNotation::rounded_text(double number) const {
   if (decimals_ < 0 || !std::isfinite(number)) return this->number_text(number, kValueDigits);
   const std::string text = notation::fixed(scaled(number, exponent_), decimals_);

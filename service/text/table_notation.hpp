@@ -27,6 +27,9 @@ class TableNotation {
   /// Returns the power of ten and the unit, e.g. "10⁻³ kg·m²".
   std::string unit() const;
 
+  /// Returns a number in the power of ten of unit().
+  double in_unit(double number) const;
+
   /// Returns a number rounded to the second significant digit of the standard deviation, or to five
   /// digits if the standard deviation is unknown.
   std::string rounded_text(double number) const;

@@ -217,49 +217,17 @@ TEST(Repetition, FailsSafe) {
   EXPECT_FALSE(is_repetition_successful(compare_repeated_estimates({}, {now})));
 }
 
-estimator::ParameterEstimate make_estimate(double value, double deviation) {
-  estimator::ParameterEstimate estimate;
-  estimate.name = "1.b";
-  estimate.unit = "N·m·s/rad";
-  estimate.value = value;
-  estimate.standard_deviation = deviation;
-  estimate.half_interval = 2.0 * deviation;
-  return estimate;
-}
-
-// The half interval of the difference is √(0.06² + 0.08²) = 0.1.
-TEST(ResultDifference, IsSignificantBeyondItsInterval) {
-  const auto compare = [](double second) {
-    return format_estimate_differences({make_estimate(1.0, 0.03)}, {make_estimate(second, 0.04)},
-                                       false);
-  };
-  expect_parts(compare(1.101), {"1 of 1 estimates differ", "differs", "+0.101", "0.050"});
-  expect_parts(compare(0.899), {"1 of 1 estimates differ"});
-  expect_parts(compare(1.099), {"0 of 1 estimates differ"});
-}
-
-TEST(ResultDifference, ReportsWhatCannotBeCompared) {
-  estimator::ParameterEstimate bound = make_estimate(0.0, 0.1), other = make_estimate(1.0, 0.1);
-  bound.at_bound = true;
-  expect_parts(format_estimate_differences({bound}, {other}, true),
-               {"0 of 1", "at a bound", "recordings in common"});
-  other.standard_deviation = other.half_interval = HUGE_VAL;
-  expect_parts(format_estimate_differences({make_estimate(9.0, 0.1)}, {other}, false),
-               {"0 of 1", "not identifiable"});
-  other.unit = "N·s/m";
-  expect_parts(format_estimate_differences({bound}, {other}, false),
-               {"no estimated parameter in common", "1.b is in N·m·s/rad in the first result"});
-  other.name = "2.b";
-  expect_parts(format_estimate_differences({bound}, {other}, false),
-               {"Only the first result estimates 1.b.", "Only the second result estimates 2.b."});
-}
-
 TEST_F(Calibrated, IsComparedWithAnotherResult) {
-  run_successfully("info " + file("p.json") + " " + file("p.json"),
-                   {"0 of ", "95 % interval", "recordings in common"});
-  const ProgramRun refused = run_rigcal("info " + file("p.json") + " " + file("p.csv"));
+  run_successfully("compare-results " + file("p.json") + " " + file("p.json") + " --json " +
+                       file("same.json") + " --plot " + file("same.html"),
+                   {"0 of ", "95 % interval", "recordings in common", "2 results agree",
+                    "Rig file and options are equal"});
+  expect_parts(contents_of(file("same.json")), {"\"name\": \"pivot.b\"", "\"chiSquare\": 0"});
+  expect_parts(contents_of(file("same.html")), {"<h2>Control charts</h2>", "pivot.b"});
+  const ProgramRun refused = run_rigcal("compare-results " + file("p.json") + " " + file("p.csv"));
   EXPECT_EQ(refused.exit_code, 1);
   expect_parts(refused.err, {"p.csv: not JSON. Give the output of rigcal calibrate --json"});
+  run_refused("compare-results " + file("p.json"), {"needs at least two results"});
 }
 
 // A dependent parameter repeats the estimates that it depends on, so it gets no row of its own,
@@ -269,11 +237,10 @@ TEST_F(Calibrated, ComparisonListsEachParameterOnce) {
   const std::string twin =
       R"("dependent": [{"name": "twin.b", "unit": "N·m·s/rad", "value": 0.5}])";
   const std::string tied = folder_->write("tied.json", replaced(text, "\"dependent\": []", twin));
-  const ProgramRun run = run_successfully("info " + tied + " " + tied, {"pivot.b"});
-  EXPECT_EQ(run.out.find("twin.b"), run.out.rfind("twin.b")) << run.out;
-  expect_parts(run.out, {"Not listed, because they depend on other parameters: twin.b."});
+  const ProgramRun run = run_successfully("compare-results " + tied + " " + tied, {"pivot.b"});
+  EXPECT_EQ(run.out.find("twin.b"), std::string::npos) << run.out;
   const std::string free = folder_->write("free.json", replaced(text, "\"pivot.b\"", "\"twin.b\""));
-  expect_parts(run_successfully("info " + tied + " " + free).out, {"\ntwin.b"});
+  expect_parts(run_successfully("compare-results " + tied + " " + free).out, {"\ntwin.b"});
 }
 
 // Results of other commands, given where one of calibrate is expected.

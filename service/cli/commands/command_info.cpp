@@ -208,7 +208,6 @@ std::string base_parameter_table(const estimator::Mechanism& mechanism) {
 
 struct InfoOptions {
   std::string file;
-  std::string other;  ///< result to compare with the result `file`; empty: none
   std::string rig;
   std::string topic;    ///< topic of a ROS 2 bag; empty: none chosen
   std::string values;   ///< result file with the rig's parameter values; empty: as in the rig file
@@ -363,7 +362,6 @@ void print_file(const std::string& path, const std::string& topic) {
 }
 
 void show_info(const InfoOptions& options) {
-  if (!options.other.empty()) return print_result_differences(options.file, options.other);
   check_picture(options);
   if (options.base && !is_rig_file(options.file)) {
     throw proto::InputError("--base applies to rig files; " + options.file + " is not a rig file");
@@ -404,10 +402,7 @@ void add_options(CLI::App& command, InfoOptions& options) {
   add_option(command, "file", options.file, "FILE",
              "Recording (CSV, MCAP, MAT, HDF5, NumPy, ROS 2 bag), rig file or result (JSON)")
       ->required();
-  add_option(command, "other", options.other, "RESULT.json",
-             "Second result: print the differences of its estimates from those of the first");
-  add_option(command, "--rig", options.rig, "FILE", "Read the recording with this rig file")
-      ->excludes("other");
+  add_option(command, "--rig", options.rig, "FILE", "Read the recording with this rig file");
   add_topic_option(command, options.topic);
   add_parameter_values_option(
       command, options.values,
@@ -436,7 +431,6 @@ void add_info(CLI::App& app, ExitCode& exit_code) {
       "  rigcal info run.csv\n"
       "  rigcal info run.csv --rig configs/rig-furuta.textproto\n"
       "  rigcal info run.json\n"
-      "  rigcal info before.json after.json\n"
       "  rigcal info configs/rig-furuta.textproto\n"
       "  rigcal info configs/rig-furuta.textproto --picture rig.svg --at 2=30deg",
       show_info);

@@ -21,6 +21,7 @@ constexpr const char* kFooter =
     "  rigcal batch LIST.csv --csv estimates.csv\n"
     "  rigcal validate new.csv --rig configs/rig-furuta.textproto --parameters run.json\n"
     "  rigcal compare run.csv --rig configs/rig-furuta.textproto\n"
+    "  rigcal compare-results before.json after.json\n"
     "  rigcal simulate --rig configs/rig-furuta.textproto \\\n"
     "      --scenario configs/scenario-release.textproto --out release.csv\n"
     "  rigcal design --rig rig.textproto --after run.json --for 1.b:2% --out next.textproto\n"
@@ -39,15 +40,31 @@ int main(int argc, char** argv) {
   app.footer(kFooter);
   app.require_subcommand(1);
   service::ExitCode exit_code = service::kDone;
-  for (service::AddCommand* const add :
-       {service::add_init,     service::add_calibrate,     service::add_check,
-        service::add_repeat,   service::add_crossvalidate, service::add_bootstrap,
-        service::add_batch,    service::add_validate,      service::add_estimate,
-        service::add_compare,  service::add_simulate,      service::add_design,
-        service::add_identify, service::add_info,          service::add_import,
-        service::add_export,   service::add_recover,       service::add_sessions,
-        service::add_jobs,     service::add_watch,         service::add_cancel,
-        service::add_result,   service::add_report,        service::add_work}) {
+  for (service::AddCommand* const add : {service::add_init,
+                                         service::add_calibrate,
+                                         service::add_check,
+                                         service::add_repeat,
+                                         service::add_crossvalidate,
+                                         service::add_bootstrap,
+                                         service::add_batch,
+                                         service::add_validate,
+                                         service::add_estimate,
+                                         service::add_compare,
+                                         service::add_compare_results,
+                                         service::add_simulate,
+                                         service::add_design,
+                                         service::add_identify,
+                                         service::add_info,
+                                         service::add_import,
+                                         service::add_export,
+                                         service::add_recover,
+                                         service::add_sessions,
+                                         service::add_jobs,
+                                         service::add_watch,
+                                         service::add_cancel,
+                                         service::add_result,
+                                         service::add_report,
+                                         service::add_work}) {
     add(app, exit_code);
   }
   return proto::run_program(app, argc, argv, service::kBadInput, [&] { return exit_code; });

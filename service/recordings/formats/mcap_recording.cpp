@@ -263,6 +263,7 @@ bool has_mcap_extension(const std::string& path) {
 void note_quality(const proto::Recording& recording, ImportSummary& summary) {
   const auto scenario = recording.header.facts.find("scenario");
   if (scenario != recording.header.facts.end()) summary.scenario = scenario->second;
+  summary.epoch_unix_ns = recording.header.epoch_unix_ns;
   if (!recording.clock_fits.empty()) {
     const proto::ClockFit& fit = recording.clock_fits.back();
     summary.clock = {fit.rate_error_ppm, fit.rate_error_ppm_sd};

@@ -16,15 +16,6 @@ namespace service {
 std::string format_truth_comparison(const std::vector<estimator::ParameterEstimate>& estimates,
                                     const TrueParameters& truth);
 
-/// Formats a table of the parameters that two calibrations estimate: both estimates, their
-/// difference with its standard deviation and 95 % interval, and whether the interval excludes
-/// zero. Intervals assume that the errors of the two calibrations are independent; a sentence warns
-/// if `have_common_recordings`. The first line gives the outcome. Parameters in only one
-/// calibration, or with different units, are listed below the table.
-std::string format_estimate_differences(const std::vector<estimator::ParameterEstimate>& first,
-                                        const std::vector<estimator::ParameterEstimate>& second,
-                                        bool have_common_recordings);
-
 /// Estimate of a parameter before and after a calibration was repeated.
 struct RepeatedEstimate {
   std::string name;
