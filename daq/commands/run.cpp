@@ -95,6 +95,7 @@ proto::StreamSession make_session(const RunOptions& options, const RigConfig& ri
   session.metadata.merge(proto::make_name_metadata(header));
   session.epoch_unix_ns = header.epoch_unix_ns;
   session.live = {options.rig_path, rig.text};
+  session.accepts_stop = true;
   return session;
 }
 
@@ -166,7 +167,8 @@ class LoopThread {
   std::thread thread_;
 };
 
-// Supervises until the loop has ended; stops the loop if the disk fails, or if the rule is met.
+// Supervises until the loop has ended; stops the loop if the disk fails, if the rule is met, or if
+// a client of the service requests it.
 void supervise(LoopThread& thread, Supervisor& supervisor, StreamWatch stream,
                const UntilRule& rule, RunProgress& progress) {
   while (!thread.ended()) {
@@ -174,11 +176,17 @@ void supervise(LoopThread& thread, Supervisor& supervisor, StreamWatch stream,
     supervisor.poll();
     stream.look();
     progress.show(supervisor, rule);
-    if (supervisor.must_stop() || rule.is_met()) thread.stop();
+    if (supervisor.must_stop() || rule.is_met() || !stream.stop_requested_by().empty()) {
+      thread.stop();
+    }
   }
   thread.join();
   supervisor.poll();
-  if (rule.is_met() || (rule.has_targets() && !thread.was_stopped())) {
+  if (const std::string& who = stream.stop_requested_by(); !who.empty()) {
+    const std::string text = who + " stopped the run through the service.";
+    supervisor.report(proto::EventKind::kOperator, "stop", text);
+    progress.say(text);
+  } else if (rule.is_met() || (rule.has_targets() && !thread.was_stopped())) {
     supervisor.report(proto::EventKind::kScenario, "until", rule.describe_end());
     progress.say(rule.describe_end());
   } else if (thread.was_stopped() && !supervisor.must_stop()) {

@@ -7,6 +7,7 @@ namespace daq {
 void StreamWatch::look() {
   if (stream_ == nullptr) return;
   for (const proto::LiveEstimate& estimate : stream_->take_estimates()) rule_.add(estimate);
+  stop_requested_by_ = proto::escape_for_terminal(stream_->stop_requested_by());
   const std::string live_problem = stream_->live_problem();
   if (live_problem != live_problem_ && !live_problem.empty()) {
     say_("note: no estimates during this recording: " + proto::escape_for_terminal(live_problem));

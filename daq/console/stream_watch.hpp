@@ -9,7 +9,8 @@
 namespace daq {
 
 /// Reports when the service is unreachable, when it will lack samples, when it is back, and when it
-/// sends no estimates. Passes estimates on to the rule that may end the recording.
+/// sends no estimates. Passes estimates on to the rule that may end the recording, and requests of
+/// the service's clients to stop the rig.
 class StreamWatch {
  public:
   /// @param stream  may be null
@@ -19,12 +20,16 @@ class StreamWatch {
   /// To be called about every 10 ms.
   void look();
 
+  /// Returns who requested the end of the run through the service; empty if nobody did.
+  const std::string& stop_requested_by() const { return stop_requested_by_; }
+
  private:
   StreamSink* stream_;
   UntilRule& rule_;
   std::function<void(const std::string&)> say_;
   std::string problem_;
   std::string live_problem_;
+  std::string stop_requested_by_;
   bool loses_samples_ = false;
 };
 

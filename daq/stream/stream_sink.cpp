@@ -109,6 +109,11 @@ std::string StreamSink::live_problem() const {
   return live_problem_;
 }
 
+std::string StreamSink::stop_requested_by() const {
+  const std::lock_guard lock(mutex_);
+  return stop_requested_by_;
+}
+
 std::uint64_t StreamSink::unsent_batch_count() const {
   const std::lock_guard lock(mutex_);
   return backlog_ + pending_batches_.size();
@@ -146,6 +151,7 @@ void StreamSink::publish(const StreamConnection& connection, const std::string& 
     estimates_.push_back(std::move(estimate));
   }
   live_problem_ = sender_.live_problem();
+  stop_requested_by_ = sender_.stop_requested_by();
   backlog_ = spool_.end() - 1 - spool_.acknowledged_through();
   done_ = state == State::kDone;
   ended_ = done_ || state == State::kRefused;

@@ -64,6 +64,10 @@ class StreamSink final : public RunSink {
   /// or if none were requested.
   std::string live_problem() const;
 
+  /// Returns who requested the end of the run through the service, as a text for people; empty if
+  /// nobody did.
+  std::string stop_requested_by() const;
+
   /// Returns the number of batches that the service has not acknowledged yet.
   std::uint64_t unsent_batch_count() const;
 
@@ -91,6 +95,7 @@ class StreamSink final : public RunSink {
   bool loses_samples_ = false;
   std::deque<proto::LiveEstimate> estimates_;
   std::string live_problem_;
+  std::string stop_requested_by_;
   std::atomic<bool> stop_{false};
 
   // Used by the stream's thread.

@@ -63,6 +63,7 @@ const std::vector<FrameLimit>& stream_reply_limits() {
       {StreamReply::kSessionRefused, 4096, 1},
       {StreamReply::kLiveChecked, 8 * kKibi, 1},
       {StreamReply::kLiveEstimate, 128 * kKibi, kLiveElements},
+      {StreamReply::kStopRun, 4 * kKibi, 1},
   };
   return kLimits;
 }
@@ -86,6 +87,7 @@ const std::vector<FrameLimit>& service_request_limits() {
                  {ServiceRequest::kListSessions, 16, 1},
                  {ServiceRequest::kInspectSession, kIdSize, 1},
                  {ServiceRequest::kEndSession, kIdSize, 1},
+                 {ServiceRequest::kStopSession, kIdSize, 1},
                  {ServiceRequest::kDeleteSession, kIdSize, 1},
                  {ServiceRequest::kSubscribeSession, kIdSize, 1},
                  {ServiceRequest::kReadRecording, kIdSize, 1},

@@ -109,6 +109,11 @@ Status StreamSender::on_reply(const StreamReply& reply, Nanoseconds now) {
     add_estimate(reply);
     return success();
   }
+  if (reply.has_stop_run()) {
+    const std::string& who = reply.stop_run().requested_by();
+    stop_requested_by_ = who.empty() ? "an unnamed client" : who;
+    return success();
+  }
   waiting_since_.reset();
   switch (reply.reply_case()) {
     case StreamReply::kSessionOpened: {
@@ -154,6 +159,7 @@ Status StreamSender::on_reply(const StreamReply& reply, Nanoseconds now) {
     }
     case StreamReply::kLiveChecked:
     case StreamReply::kLiveEstimate:
+    case StreamReply::kStopRun:
       report_violation("a reply without a request");
       break;
     case StreamReply::REPLY_NOT_SET:
@@ -193,6 +199,7 @@ Result<std::optional<std::string>> StreamSender::make_open_request() {
   open->set_epoch_unix_ns(session_.epoch_unix_ns);
   open->mutable_metadata()->insert(session_.metadata.begin(), session_.metadata.end());
   open->set_secret(session_.secret);
+  open->set_accepts_stop(session_.accepts_stop && !ending_);
   open_sent_ = true;
   const std::string& rig = session_.live.rig_text;
   if (rig.empty()) return frame(request);

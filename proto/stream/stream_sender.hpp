@@ -22,6 +22,7 @@ struct StreamSession {
   std::int64_t epoch_unix_ns = 0;
   std::string secret{};  ///< secret to reopen the session; empty: the service creates one
   LiveRequest live{};    ///< estimates that the service should send
+  bool accepts_stop = false;  ///< the owner ends the run if stop_requested_by() is not empty
 };
 
 struct StreamSenderOptions {
@@ -74,6 +75,8 @@ class StreamSender final : public StreamDialog {
   /// Returns the reason why the requested estimates do not arrive, for users; empty if none is
   /// known.
   const std::string& live_problem() const { return live_problem_; }
+  /// Returns who requested the end of the run through the service, for people; empty if nobody did.
+  const std::string& stop_requested_by() const { return stop_requested_by_; }
 
  private:
   void process_open_reply(std::uint64_t acknowledged_through);
@@ -102,6 +105,7 @@ class StreamSender final : public StreamDialog {
   std::string problem_;
   std::deque<LiveEstimate> estimates_;
   std::string live_problem_;
+  std::string stop_requested_by_;
 };
 
 }  // namespace proto

@@ -9,6 +9,7 @@
 #include "proto/text/input_error.hpp"
 #include "proto/text/spelling_suggestions.hpp"
 #include "service/calibration/pipeline.hpp"
+#include "service/messages/live_text.hpp"
 #include "service/recordings/formats/recording_formats.hpp"
 
 namespace service {
@@ -42,19 +43,13 @@ std::string describe_target_problem(const rigcal::v1::LiveTarget& target,
   }
   const int index = mechanism.find_parameter(target.parameter());
   if (index < 0) {
-    return "there is no parameter \"" + target.parameter() + "\" in the rig file" +
-           proto::suggest_spelling(target.parameter(), names) +
-           " (rigcal info RIG lists all parameters)";
+    return describe_unknown_target(target.parameter(),
+                                   proto::suggest_spelling(target.parameter(), names));
   }
   const estimator::Parameter& parameter = mechanism.at(index);
-  if (!parameter.free) {
-    return "the parameter \"" + parameter.name +
-           "\" is not estimated; write free: true in the rig file";
-  }
+  if (!parameter.free) return describe_fixed_target(parameter.name);
   if (target.unit() != "%" && target.unit() != parameter.unit) {
-    return "the unit of \"" + parameter.name + "\" is " +
-           (parameter.unit.empty() ? "1" : parameter.unit) + ", not \"" + target.unit() +
-           "\"; give the precision in that unit or in %";
+    return describe_target_unit(parameter.name, parameter.unit, target.unit());
   }
   return "";
 }
@@ -168,7 +163,7 @@ rigcal::v1::LiveEstimate LiveFit::estimate() {
   estimate.set_through_s(estimated_through_s_);
   const double release_s = proto::find_release_time(recording_.events);
   if (release_s == kInf) {
-    estimate.set_problem("the rig has not been released yet");
+    estimate.set_problem(describe_live_problem(LiveProblem::kNotReleased));
     return estimate;
   }
   try {
@@ -177,7 +172,7 @@ rigcal::v1::LiveEstimate LiveFit::estimate() {
     const double duration_s = motion_duration(recording);
     estimate.set_duration_s(duration_s);
     if (duration_s < kFirst_s) {
-      estimate.set_problem("too little motion is recorded yet");
+      estimate.set_problem(describe_live_problem(LiveProblem::kTooLittleMotion));
       return estimate;
     }
     last_ = update(recording);

@@ -5,7 +5,9 @@
 #include "proto/recording/mcap/file.hpp"
 #include "proto/stream/service_limits.hpp"
 #include "proto/text/printable.hpp"
+#include "service/messages/live_text.hpp"
 #include "service/server/jobs/job_files.hpp"
+#include "service/server/reply_frames.hpp"
 #include "service/server/storage/checksums.hpp"
 #include "service/server/storage/log.hpp"
 
@@ -32,56 +34,6 @@ void put(ServiceReply& reply, const rigcal::v1::UploadState& m) {
 void put(ServiceReply& reply, const rigcal::v1::JobInfo& m) { *reply.mutable_job_info() = m; }
 void put(ServiceReply& reply, const rigcal::v1::JobList& m) { *reply.mutable_job_list() = m; }
 void put(ServiceReply& reply, const ServiceError& m) { *reply.mutable_error() = m; }
-
-std::string frame_of(const ServiceReply& reply) {
-  std::string bytes;
-  const auto appended = proto::append_frame(reply, proto::service_reply_limits(), bytes);
-  if (appended.ok()) return bytes;
-  ServiceReply instead;
-  *instead.mutable_error() =
-      make_service_error(ServiceError::INTERNAL, "the reply is larger than the protocol allows: " +
-                                                     appended.error().detail);
-  if (!proto::append_frame(instead, proto::service_reply_limits(), bytes).ok()) bytes.clear();
-  return bytes;
-}
-
-std::string error_frame(ServiceError::Code code, const std::string& text) {
-  ServiceReply reply;
-  *reply.mutable_error() = make_service_error(code, text);
-  return frame_of(reply);
-}
-
-std::string read_part(const std::string& path, std::uint64_t offset_bytes) {
-  const auto file = proto::open_input_file(path, proto::SymlinkPolicy::kRefuse);
-  if (!file.ok()) {
-    const bool none = file.error().code == proto::ErrorCode::kNotFound;
-    return error_frame(none ? ServiceError::NOT_FOUND : ServiceError::STORAGE,
-                       none ? "the file does not exist" : file.error().detail);
-  }
-  const std::uint64_t size = file.value()->size_bytes();
-  if (offset_bytes > size) {
-    return error_frame(ServiceError::BAD_REQUEST, "offset " + std::to_string(offset_bytes) +
-                                                      " is beyond the end of the file at " +
-                                                      std::to_string(size));
-  }
-  ServiceReply reply;
-  auto& part = *reply.mutable_file_part();
-  part.set_offset_bytes(offset_bytes);
-  part.set_file_size_bytes(size);
-  std::string& data = *part.mutable_data();
-  data.resize(std::min<std::uint64_t>(size - offset_bytes, proto::kFilePartSizeMax));
-  const auto read =
-      file.value()->read(offset_bytes, {reinterpret_cast<std::uint8_t*>(data.data()), data.size()});
-  if (!read.ok()) return error_frame(ServiceError::STORAGE, read.error().detail);
-  return frame_of(reply);
-}
-
-std::string result_frame(const std::string& folder, const rigcal::v1::JobInfo& info) {
-  ServiceReply reply;
-  *reply.mutable_job_result()->mutable_job() = info;
-  const proto::Status loaded = load_job_result(folder, *reply.mutable_job_result());
-  return loaded.ok() ? frame_of(reply) : error_frame(ServiceError::STORAGE, loaded.error().detail);
-}
 
 }  // namespace
 
@@ -201,7 +153,7 @@ void Conversation::check_live(const rigcal::v1::CheckLive& request) {
   mode_ = ConversationMode::kIngest;
   if (!refusal_.empty() || !busy.empty()) return send_live_check(refusal_ + busy);
   if (context_.live_fits == nullptr) {
-    return send_live_check("this service gives no estimates during recordings");
+    return send_live_check(describe_live_problem(LiveProblem::kNotOffered));
   }
   waiting_ = true;
   context_.live_fits->check(identity(), request, [weak = weak_from_this()](const auto& problem) {
@@ -266,8 +218,15 @@ void Conversation::on_batches_acknowledged(std::uint64_t last_durable_batch) {
 void Conversation::on_live_estimate(const rigcal::v1::LiveEstimate& estimate) {
   ServiceReply reply;
   *reply.mutable_live_estimate() = estimate;
-  std::string frame = frame_of(reply);
+  std::string frame = make_reply_frame(reply);
   if (sink_ != nullptr && sink_->can_queue(frame.size())) sink_->send(std::move(frame));
+}
+
+// Never omitted, however slowly the rig computer reads.
+void Conversation::on_stop_requested(const std::string& by) {
+  ServiceReply reply;
+  reply.mutable_stop_run()->set_requested_by(by);
+  send(reply);
 }
 
 void Conversation::on_session_closed(std::uint64_t last_durable_batch) {
@@ -328,6 +287,8 @@ void Conversation::serve(ServiceRequest& request) {
       return send_reply(sessions_.find_session_info(request.inspect_session().session_id()));
     case ServiceRequest::kEndSession:
       return send_reply(sessions_.end(request.end_session().session_id(), who));
+    case ServiceRequest::kStopSession:
+      return send_reply(sessions_.stop(request.stop_session().session_id(), who));
     case ServiceRequest::kDeleteSession:
       return sessions_.delete_session(request.delete_session().session_id(), who,
                                       deferred_answer<rigcal::v1::Deleted>());
@@ -339,8 +300,7 @@ void Conversation::serve(ServiceRequest& request) {
       return send_reply(outcome);
     }
     case ServiceRequest::kReadRecording:
-      return read_file(sessions_.recording_path(request.read_recording().session_id()),
-                       request.read_recording().offset_bytes());
+      return read_recording(request.read_recording());
     case ServiceRequest::kOpenUpload:
       return sessions_.open_upload(request.open_upload(), who,
                                    deferred_answer<rigcal::v1::UploadState>());
@@ -403,7 +363,7 @@ void Conversation::send_reply_from_disk(const OwnedPoster& thread,
 void Conversation::read_file(const ReplyOrError<std::string>& found, std::uint64_t offset_bytes) {
   if (const auto* fault = std::get_if<ServiceError>(&found)) return send_error(*fault);
   const std::string& path = std::get<std::string>(found);
-  const auto read = [path, offset_bytes] { return read_part(path, offset_bytes); };
+  const auto read = [path, offset_bytes] { return make_file_part_frame(path, offset_bytes); };
   if (offset_bytes > 0 && checked_file_ && *checked_file_ == path) {
     return send_reply_from_disk(context_.reader, read);
   }
@@ -413,9 +373,22 @@ void Conversation::read_file(const ReplyOrError<std::string>& found, std::uint64
   const OwnedPoster& thread = is_long ? context_.maintenance : context_.reader;
   send_reply_from_disk(thread, [path, read, checked = checked_file_] {
     const proto::Status whole = check_checksum(path);
-    if (!whole.ok()) return error_frame(ServiceError::STORAGE, whole.error().detail);
+    if (!whole.ok()) return make_error_frame(ServiceError::STORAGE, whole.error().detail);
     *checked = path;
     return read();
+  });
+}
+
+// A rig file is not checked: no checksum of it is stored while the session is open.
+void Conversation::read_recording(const rigcal::v1::ReadRecording& request) {
+  const std::uint64_t offset_bytes = request.offset_bytes();
+  if (request.kind() != rigcal::v1::ReadRecording::RIG_FILE) {
+    return read_file(sessions_.recording_path(request.session_id()), offset_bytes);
+  }
+  const auto found = sessions_.rig_path(request.session_id());
+  if (const auto* fault = std::get_if<ServiceError>(&found)) return send_error(*fault);
+  send_reply_from_disk(context_.reader, [path = std::get<std::string>(found), offset_bytes] {
+    return make_file_part_frame(path, offset_bytes);
   });
 }
 
@@ -435,7 +408,7 @@ void Conversation::read_result(const std::string& job_id) {
   if (const auto* fault = std::get_if<ServiceError>(&info)) return send_error(*fault);
   send_reply_from_disk(context_.reader, [folder = std::get<std::string>(folder),
                                          info = std::get<rigcal::v1::JobInfo>(info)] {
-    return result_frame(folder, info);
+    return make_result_frame(folder, info);
   });
 }
 
@@ -447,7 +420,7 @@ void Conversation::on_live_updates_ended(const std::string& session_id) {
   subscriptions_.erase("session:" + session_id);
   ServiceReply reply;
   reply.mutable_live_ended()->set_session_id(session_id);
-  std::string frame = frame_of(reply);
+  std::string frame = make_reply_frame(reply);
   // After the queued live frames, and dropped like them if the client is slow.
   on_live_update({std::make_shared<const std::string>(std::move(frame)), 0});
 }
@@ -458,7 +431,7 @@ void Conversation::on_job_update(const rigcal::v1::JobInfo& info) {
   // A client that reads slowly misses intermediate updates, not the final one.
   const bool ended = proto::has_ended(info);
   if (ended) subscriptions_.erase("job:" + info.job_id());
-  std::string frame = frame_of(reply);
+  std::string frame = make_reply_frame(reply);
   if (sink_ != nullptr && (ended || sink_->can_queue(frame.size()))) {
     sink_->send(std::move(frame));
   }
@@ -469,21 +442,21 @@ std::string Conversation::make_dropped_updates_frame(std::uint64_t batch_count,
   ServiceReply reply;
   reply.mutable_live_dropped()->set_batch_count(batch_count);
   reply.mutable_live_dropped()->set_sample_count(sample_count);
-  return frame_of(reply);
+  return make_reply_frame(reply);
 }
 
 // If too much waits to be read already, replaces a large reply by an error.
 void Conversation::send_frame(std::string frame) {
   if (sink_ == nullptr) return;
   if (frame.size() > kSmallReplySize && !sink_->can_queue(frame.size())) {
-    frame = error_frame(ServiceError::BUSY,
-                        "too many unread replies for this client or the service; "
-                        "read the pending replies and retry");
+    frame = make_error_frame(ServiceError::BUSY,
+                             "too many unread replies for this client or the service; "
+                             "read the pending replies and retry");
   }
   sink_->send(std::move(frame));
 }
 
-void Conversation::send(const ServiceReply& reply) { send_frame(frame_of(reply)); }
+void Conversation::send(const ServiceReply& reply) { send_frame(make_reply_frame(reply)); }
 
 void Conversation::send_error(const ServiceError& fault) {
   ServiceReply reply;

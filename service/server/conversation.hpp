@@ -93,6 +93,7 @@ class Conversation final : public RigConnection,
   void on_session_opened(std::uint64_t last_durable_batch, const std::string& secret) override;
   void on_batches_acknowledged(std::uint64_t last_durable_batch) override;
   void on_live_estimate(const rigcal::v1::LiveEstimate& estimate) override;
+  void on_stop_requested(const std::string& by) override;
   void on_session_closed(std::uint64_t last_durable_batch) override;
   void on_session_refused(rigcal::v1::SessionRefused::Reason reason,
                           const std::string& text) override;
@@ -112,6 +113,7 @@ class Conversation final : public RigConnection,
   void append_batch(rigcal::v1::SampleBatch& batch);
   void serve(rigcal::v1::ServiceRequest& request);
   void read_file(const ReplyOrError<std::string>& found, std::uint64_t offset_bytes);
+  void read_recording(const rigcal::v1::ReadRecording& request);
   void read_report(const rigcal::v1::ReadReport& request);
   void read_result(const std::string& job_id);
 

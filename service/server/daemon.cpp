@@ -359,6 +359,7 @@ void take_share(const rigcal::v1::DaemonShare& message, IdentityLimits& out) {
 void take_http_access(const rigcal::v1::HttpAccess& message, const proto::TextLocator& place,
                       HttpAccessConfig& out) {
   out.hosts.assign(message.host().begin(), message.host().end());
+  out.origins.assign(message.origin().begin(), message.origin().end());
   for (int k = 0; k < message.token_size(); ++k) {
     const rigcal::v1::HttpToken& token = message.token(k);
     const bool is_hash = token.sha256().size() == 64 &&

@@ -1,9 +1,11 @@
 #include "service/server/http_access.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdio>
 
 #include "proto/stream/content_hash.hpp"
@@ -48,6 +50,10 @@ std::string json_string(const std::string& text) {
   return json + '"';
 }
 
+std::string json_number(double value) {
+  return std::isfinite(value) ? fmt::format("{:.9g}", value) : std::string("null");
+}
+
 HttpResponse make_http_error(int status, const std::string& code, const std::string& text) {
   HttpResponse response;
   response.status = status;
@@ -82,6 +88,11 @@ std::optional<HttpResponse> HttpAccess::check_source(const HttpRequest& request,
                   "\"; use its address, or add the name to http_access.host in its settings");
   }
   const auto origin = request.header("origin");
+  // The WebSocket gives live data and accepts no requests that change anything.
+  if (request.path == kFoxglovePath && origin &&
+      std::ranges::find(config_.origins, *origin) != config_.origins.end()) {
+    return std::nullopt;
+  }
   if (!origin ||
       (!origin->empty() && *origin != "http://" + host && *origin != "https://" + host)) {
     return refuse("the request comes from a web page of another origin");

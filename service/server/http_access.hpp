@@ -22,6 +22,7 @@ struct HttpToken {
 struct HttpAccessConfig {
   std::vector<std::string> hosts;  ///< names by which clients may address the service
   std::vector<HttpToken> tokens;
+  std::vector<std::string> origins = {};  ///< of web pages that may receive live data
 };
 
 /// Decides which HTTP requests the service answers, and for which identity. HTTP gives no client
@@ -81,5 +82,7 @@ HttpResponse make_http_error(int status, const std::string& code, const std::str
 
 /// Returns a text as a JSON string.
 std::string json_string(const std::string& text);
+/// Returns a number as JSON with nine digits; null if it is not finite.
+std::string json_number(double value);
 
 }  // namespace service

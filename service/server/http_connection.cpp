@@ -9,12 +9,13 @@
 #include <asio/buffer.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 #include "proto/stream/service_limits.hpp"
-#include "proto/text/input_error.hpp"
-#include "service/rig/drawing/rig_outline.hpp"
-#include "service/rig/rig_file.hpp"
+#include "service/server/foxglove/foxglove_viewer.hpp"
+#include "service/server/http_documents.hpp"
 #include "service/server/page/page_files.hpp"
+#include "service/server/reply_frames.hpp"
 
 namespace service {
 namespace {
@@ -25,29 +26,11 @@ using rigcal::v1::ServiceRequest;
 constexpr std::size_t kUnreadInputMax = 64u << 10;  // received while a request is in progress
 constexpr std::size_t kGuaranteedReply = 320u << 10;
 constexpr std::size_t kLongReply = 64u << 10;  // converted to JSON by another thread
-constexpr std::size_t kFramePrefix = 4;        // length of a frame [byte]
 constexpr std::size_t kRigTextMax = 256u << 10;
 constexpr int kListedMax = 100;
+constexpr std::size_t kComparedMax = 50;              // results in one comparison
 constexpr std::chrono::milliseconds kEventPause(33);  // 30 messages/s at most
 constexpr std::chrono::seconds kKeepAlivePeriod(15);
-// A report has scripts of its own, and may not use the rights of its reader.
-constexpr const char* kReportPolicy =
-    "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; "
-    "style-src 'unsafe-inline'; img-src data: blob:; frame-ancestors 'none'";
-
-proto::Frame frame_of_request(const ServiceRequest& request) {
-  return {static_cast<std::uint32_t>(request.request_case()), request.SerializeAsString()};
-}
-
-ServiceReply parse_reply(const std::string& frame) {
-  ServiceReply reply;
-  if (frame.size() < kFramePrefix ||
-      !reply.ParseFromArray(frame.data() + kFramePrefix,
-                            static_cast<int>(frame.size() - kFramePrefix))) {
-    reply.mutable_error()->set_code(rigcal::v1::ServiceError::INTERNAL);
-  }
-  return reply;
-}
 
 template <typename Items>
 void keep_first(Items& items, int count) {
@@ -73,17 +56,6 @@ HttpResponse make_message_response(ServiceReply reply, const std::string& query)
   HttpResponse response;
   response.body = to_json(ServiceReply::GetReflection()->GetMessage(reply, field)) + "\n";
   return response;
-}
-
-/// Returns the outline of a rig file as a response, or the reason why the rig file is invalid.
-HttpResponse make_mechanism_response(const rigcal::v1::JobSpec& spec) {
-  try {
-    HttpResponse response;
-    response.body = make_rig_outline_json(parse_rig(spec.rig_name(), spec.rig_text())) + "\n";
-    return response;
-  } catch (const std::exception& error) {  // also of a mechanism that cannot be assembled
-    return make_http_error(400, "BAD_REQUEST", error.what());
-  }
 }
 
 }  // namespace
@@ -176,7 +148,29 @@ void HttpConnection::handle(const HttpRequest& request) {
   if (route_->answer < HttpAnswer::kMechanism) return answer_on_its_own(request);
   auto who = server_.access().identify(request, socket_.native_handle());
   if (auto* const refused = std::get_if<HttpResponse>(&who)) return respond(*refused);
+  if (route_->answer == HttpAnswer::kFoxglove) {
+    return hand_over_to_viewer(request, std::get<Identity>(who));
+  }
   forward(request, std::get<Identity>(who));
+}
+
+// Passes the connection on to a client of the Foxglove WebSocket protocol.
+void HttpConnection::hand_over_to_viewer(const HttpRequest& request, const Identity& identity) {
+  const std::string protocol = choose_foxglove_protocol(request);
+  if (!is_web_socket_upgrade(request) || protocol.empty()) {
+    HttpResponse refused = make_http_error(
+        426, "BAD_REQUEST",
+        std::string("this path needs a WebSocket with the subprotocol ") + kFoxgloveProtocols[0]);
+    refused.headers.emplace_back("Upgrade", "websocket");
+    return respond(refused);
+  }
+  if (!server_.has_room_for_events()) {
+    return respond(make_http_error(503, "BUSY", "too many clients receive events; close some"));
+  }
+  asio::error_code ignored;
+  server_.add_viewer(socket_.native_handle(), request, protocol,
+                     Peer{identity, endpoint_text(socket_.remote_endpoint(ignored))});
+  close();
 }
 
 // Answers a request that needs no identity.
@@ -233,9 +227,12 @@ void HttpConnection::forward(const HttpRequest& request, const Identity& identit
     hello.mutable_hello()->set_protocol_version(proto::kServiceVersion);
     hello.mutable_hello()->set_client("http");
     greeting_ = true;
-    conversation_->on_frame(frame_of_request(hello));
+    conversation_->on_frame(make_request_frame(hello));
   }
   if (route_->answer == HttpAnswer::kMechanism) return answer_with_mechanism(request.body);
+  if (route_->answer == HttpAnswer::kComparison || route_->answer == HttpAnswer::kCalibratedRig) {
+    return answer_from_results();
+  }
   ServiceRequest message;
   route_->set_request(message, id_);
   if (*route_->body != '\0') {
@@ -252,10 +249,9 @@ void HttpConnection::forward(const HttpRequest& request, const Identity& identit
 }
 
 void HttpConnection::send_request(const ServiceRequest& request) {
-  conversation_->on_frame(frame_of_request(request));
+  conversation_->on_frame(make_request_frame(request));
 }
 
-// Reads the rig file on another thread, so that a large one does not delay sessions.
 void HttpConnection::answer_with_mechanism(const std::string& body) {
   auto spec = std::make_shared<rigcal::v1::JobSpec>();
   const auto parsed = google::protobuf::util::JsonStringToMessage(body, spec.get());
@@ -264,9 +260,38 @@ void HttpConnection::answer_with_mechanism(const std::string& body) {
                                    "the body needs the fields rigName and rigText as JSON, of at "
                                    "most 256 KiB"));
   }
-  context_.maintenance(identity_, [self = shared_from_this(), spec, main = context_.main] {
-    main([self, response = make_mechanism_response(*spec)] { self->respond(response); });
+  answer_by_thread([spec] { return make_mechanism_response(*spec); });
+}
+
+// Answers with a document about the results of jobs: the job of the path, or those of the query,
+// "jobs=ID,ID,...".
+void HttpConnection::answer_from_results() {
+  const bool is_comparison = route_->answer == HttpAnswer::kComparison;
+  std::vector<JobResultFolder> jobs;
+  std::istringstream ids(is_comparison ? query_value(query_, "jobs") : id_);
+  for (std::string id; std::getline(ids, id, ',');) {
+    const auto folder = server_.services().jobs.find_result_folder(id);
+    if (const auto* const fault = std::get_if<rigcal::v1::ServiceError>(&folder)) {
+      return respond(make_service_response(*fault));
+    }
+    jobs.push_back({id, std::get<std::string>(folder)});
+  }
+  if (is_comparison && (jobs.size() < 2 || jobs.size() > kComparedMax)) {
+    return respond(make_http_error(400, "BAD_REQUEST",
+                                   "give two to " + std::to_string(kComparedMax) +
+                                       " jobs to compare, as in /api/comparison?jobs=a,b"));
+  }
+  answer_by_thread([is_comparison, jobs] {
+    return is_comparison ? make_comparison_response(jobs) : make_calibrated_rig_response(jobs[0]);
   });
+}
+
+// Makes a response on another thread, so that it does not delay sessions.
+void HttpConnection::answer_by_thread(std::function<HttpResponse()> make) {
+  context_.maintenance(identity_,
+                       [self = shared_from_this(), make = std::move(make), main = context_.main] {
+                         main([self, response = make()] { self->respond(response); });
+                       });
 }
 
 bool HttpConnection::can_queue(std::size_t bytes) const {
@@ -280,11 +305,11 @@ void HttpConnection::send(std::string frame) {
   if (closed_) return;
   if (std::exchange(greeting_, false)) return;
   if (route_->answer != HttpAnswer::kMessage || frame.size() < kLongReply) {
-    return on_reply(parse_reply(frame));
+    return on_reply(parse_reply_frame(frame));
   }
   context_.reader(identity_, [self = shared_from_this(), frame = std::move(frame), query = query_,
                               main = context_.main] {
-    main([self, response = make_message_response(parse_reply(frame), query)] {
+    main([self, response = make_message_response(parse_reply_frame(frame), query)] {
       self->respond(response);
     });
   });
@@ -319,11 +344,12 @@ void HttpConnection::send_file_part(const rigcal::v1::FilePart& part) {
     if (response.type.starts_with("text/html")) {
       response.headers.emplace_back("Content-Security-Policy", kReportPolicy);
     } else if (const auto* const info = std::get_if<rigcal::v1::SessionInfo>(&session)) {
-      response.headers.emplace_back(
-          "Content-Disposition",
-          "attachment; filename=\"" + id_ +
-              (std::filesystem::path(info->file_name()).extension() == ".csv" ? ".csv" : ".mcap") +
-              "\"");
+      const std::string extension = std::filesystem::path(info->file_name()).extension();
+      const char* const shown = response.type.starts_with("text/plain") ? ".textproto"
+                                : extension == ".csv"                   ? ".csv"
+                                                                        : ".mcap";
+      response.headers.emplace_back("Content-Disposition",
+                                    "attachment; filename=\"" + id_ + shown + "\"");
     }
     bytes = make_response_head(response, file_size_, keep_alive_);
   }
@@ -344,7 +370,7 @@ void HttpConnection::begin_events(const std::string& kind, const std::string& da
 
 void HttpConnection::send_live_update(const LiveFrame& frame) {
   if (closed_ || !is_sending_events()) return;
-  const ServiceReply reply = parse_reply(*frame.bytes);
+  const ServiceReply reply = parse_reply_frame(*frame.bytes);
   if (reply.has_live_ended()) return end_events("end", "{}");
   if (reply.has_live_estimate()) samples_.set_estimate(reply.live_estimate());
   samples_.add(reply.live_batch().batch());

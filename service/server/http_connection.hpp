@@ -42,6 +42,9 @@ class HttpConnection final : public FrameSink, public std::enable_shared_from_th
   void handle(const HttpRequest& request);
   void answer_on_its_own(const HttpRequest& request);
   void answer_with_mechanism(const std::string& body);
+  void answer_from_results();
+  void answer_by_thread(std::function<HttpResponse()> make);
+  void hand_over_to_viewer(const HttpRequest& request, const Identity& identity);
   void forward(const HttpRequest& request, const Identity& identity);
   void send_request(const rigcal::v1::ServiceRequest& request);
   void on_reply(const rigcal::v1::ServiceReply& reply);

@@ -10,6 +10,15 @@
 
 namespace service {
 
+/// Content-Security-Policy of reports. A report has scripts of its own, and may not use the rights
+/// of its reader.
+inline constexpr const char* kReportPolicy =
+    "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; img-src data: blob:; frame-ancestors 'none'";
+
+/// Path at which clients of the Foxglove WebSocket protocol connect.
+inline constexpr const char* kFoxglovePath = "/foxglove";
+
 /// Header fields of a message, in order.
 using HttpFields = std::vector<std::pair<std::string, std::string>>;
 

@@ -18,6 +18,7 @@ using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceRequest;
 
 constexpr const char* kRecordingType = "application/octet-stream";
+constexpr const char* kTextType = "text/plain; charset=utf-8";
 constexpr const char* kReportType = "text/html; charset=utf-8";
 
 // Whether the characters can be part of an id. Others need no decoding, as no item has them.
@@ -128,7 +129,9 @@ std::string operation_of(const HttpRoute& route) {
                                                   : std::string(route.body)) +
             "}}}";
   }
-  const bool is_file = route.answer == HttpAnswer::kFile;
+  const bool is_file = route.answer == HttpAnswer::kFile ||
+                       route.answer == HttpAnswer::kComparison ||
+                       route.answer == HttpAnswer::kCalibratedRig;
   const bool is_events = route.answer == HttpAnswer::kEvents;
   const std::string type = is_file     ? route.reply
                            : is_events ? "text/event-stream"
@@ -151,9 +154,12 @@ const std::vector<HttpRoute>& http_routes() {
   static const std::vector<HttpRoute> kRoutes = {
       {"GET", "/", HttpAnswer::kPage, "The web page."},
       {"GET", "/live.css", HttpAnswer::kPage, "Style of the web page."},
+      {"GET", "/page.js", HttpAnswer::kPage, "Script of the web page."},
       {"GET", "/live.js", HttpAnswer::kPage, "Script of the web page."},
+      {"GET", "/stages.js", HttpAnswer::kPage, "Script of the web page."},
       {"GET", "/chart.js", HttpAnswer::kPage, "Script of the web page."},
       {"GET", "/mechanism.js", HttpAnswer::kPage, "Script of the web page."},
+      {"GET", kFoxglovePath, HttpAnswer::kFoxglove, "Live data for Foxglove, by WebSocket."},
       {"GET", "/metrics", HttpAnswer::kMetrics, "Metrics for Prometheus."},
       {"GET", "/health", HttpAnswer::kHealth, "State of the service."},
       {"GET", "/api/openapi.json", HttpAnswer::kOpenApi, "This document."},
@@ -161,9 +167,11 @@ const std::vector<HttpRoute>& http_routes() {
        nullptr, "", "{\"type\":\"object\",\"properties\":{\"token\":{\"type\":\"string\"}}}"},
       {"POST", "/api/logout", HttpAnswer::kLogOut, "Log out."},
       {"POST", "/api/mechanism", HttpAnswer::kMechanism,
-       "Lines and joints of a rig file, to animate the rig.", nullptr, "",
+       "Lines and joints of a rig file, to animate the rig; what it lacks for a run.", nullptr, "",
        "{\"type\":\"object\",\"properties\":{\"rigName\":{\"type\":\"string\"},\"rigText\":"
        "{\"type\":\"string\"}}}"},
+      {"GET", "/api/comparison", HttpAnswer::kComparison,
+       "Report that compares the results of jobs; query: jobs=ID,ID,...", nullptr, kReportType},
       {"GET", "/api/sessions", HttpAnswer::kMessage, "List sessions, newest first.",
        [](Request r, Id) { r.mutable_list_sessions(); }, "SessionList"},
       {"GET", "/api/sessions/{session_id}", HttpAnswer::kMessage, "Describe a session.",
@@ -171,6 +179,9 @@ const std::vector<HttpRoute>& http_routes() {
       {"POST", "/api/sessions/{session_id}/end", HttpAnswer::kMessage,
        "Close a session whose rig computer does not return.",
        [](Request r, Id id) { r.mutable_end_session()->set_session_id(id); }, "SessionInfo"},
+      {"POST", "/api/sessions/{session_id}/stop", HttpAnswer::kMessage,
+       "Stop a running rig: motor off, end of the recording.",
+       [](Request r, Id id) { r.mutable_stop_session()->set_session_id(id); }, "SessionInfo"},
       {"DELETE", "/api/sessions/{session_id}", HttpAnswer::kMessage, "Delete a session.",
        [](Request r, Id id) { r.mutable_delete_session()->set_session_id(id); }, "Deleted"},
       {"GET", "/api/sessions/{session_id}/live", HttpAnswer::kEvents,
@@ -182,6 +193,13 @@ const std::vector<HttpRoute>& http_routes() {
       {"GET", "/api/sessions/{session_id}/recording", HttpAnswer::kFile,
        "Recording of a stored session.",
        [](Request r, Id id) { r.mutable_read_recording()->set_session_id(id); }, kRecordingType},
+      {"GET", "/api/sessions/{session_id}/rig", HttpAnswer::kFile,
+       "Rig file that the rig computer sent with a session.",
+       [](Request r, Id id) {
+         r.mutable_read_recording()->set_session_id(id);
+         r.mutable_read_recording()->set_kind(rigcal::v1::ReadRecording::RIG_FILE);
+       },
+       kTextType},
       {"GET", "/api/jobs", HttpAnswer::kMessage, "List jobs, newest first.",
        [](Request r, Id) { r.mutable_list_jobs(); }, "JobList"},
       {"POST", "/api/jobs", HttpAnswer::kMessage, "Request a calibration.",
@@ -198,6 +216,8 @@ const std::vector<HttpRoute>& http_routes() {
        [](Request r, Id id) { r.mutable_get_result()->set_job_id(id); }, "JobResult"},
       {"GET", "/api/jobs/{job_id}/report", HttpAnswer::kFile, "Report of a calibration.",
        [](Request r, Id id) { r.mutable_read_report()->set_job_id(id); }, kReportType},
+      {"GET", "/api/jobs/{job_id}/rig", HttpAnswer::kCalibratedRig,
+       "Rig file with the estimates of a calibration.", nullptr, kTextType},
       {"GET", "/api/jobs/{job_id}/cross-validation", HttpAnswer::kFile,
        "Report of a cross-validation.",
        [](Request r, Id id) {

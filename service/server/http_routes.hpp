@@ -12,16 +12,19 @@ namespace service {
 
 /// How the server answers the requests of a route.
 enum class HttpAnswer {
-  kPage,       ///< a file of the web page
-  kMetrics,    ///< metrics for Prometheus
-  kHealth,     ///< state of the service
-  kOpenApi,    ///< description of all routes
-  kLogIn,      ///< login with an access token
-  kLogOut,     ///< end of a login
-  kMechanism,  ///< lines and joints of a rig file, for an animation
-  kMessage,    ///< the reply of the service protocol as JSON
-  kFile,       ///< a file that the service protocol sends in parts
-  kEvents,     ///< a subscription of the service protocol as server-sent events
+  kPage,           ///< a file of the web page
+  kMetrics,        ///< metrics for Prometheus
+  kHealth,         ///< state of the service
+  kOpenApi,        ///< description of all routes
+  kLogIn,          ///< login with an access token
+  kLogOut,         ///< end of a login
+  kMechanism,      ///< lines and joints of a rig file, for an animation
+  kFoxglove,       ///< live data by the Foxglove WebSocket protocol
+  kCalibratedRig,  ///< rig file with the estimates of a job
+  kComparison,     ///< comparison of the results of jobs
+  kMessage,        ///< the reply of the service protocol as JSON
+  kFile,           ///< a file that the service protocol sends in parts
+  kEvents,         ///< a subscription of the service protocol as server-sent events
 };
 
 /// A kind of request over HTTP.

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -12,7 +13,10 @@
 
 namespace service {
 
+class FoxgloveViewer;
 class HttpConnection;
+class WebSocketThread;
+struct Peer;
 
 /// What the HTTP server shows.
 struct HttpServices {
@@ -47,6 +51,7 @@ class HttpServer {
   /// @throws proto::InputError if it cannot listen there
   HttpServer(asio::io_context& io, const ListenAddress& place, HttpServices services,
              const HttpAccessConfig& access, bool open_to_accounts, HttpTimeouts timeouts = {});
+  ~HttpServer();
 
   void start();
   /// Stops listening and closes all connections.
@@ -57,17 +62,25 @@ class HttpServer {
   HttpAccess& access() { return access_; }
   const HttpTimeouts& timeouts() const { return timeouts_; }
 
+  /// Takes over a connection whose client asks for a WebSocket.
+  /// @param descriptor  socket, of which a duplicate is used
+  void add_viewer(int descriptor, const HttpRequest& request, const std::string& protocol,
+                  Peer peer);
+
   /// Returns whether a client may subscribe to events now.
   bool has_room_for_events() const;
 
  private:
   void add_connection(StreamSocket socket);
 
+  asio::io_context& io_;
   Acceptor acceptor_;
   HttpServices services_;
   HttpAccess access_;
   HttpTimeouts timeouts_;
   std::list<std::weak_ptr<HttpConnection>> connections_;  // oldest first
+  std::map<std::uint64_t, std::shared_ptr<FoxgloveViewer>> viewers_;
+  std::unique_ptr<WebSocketThread> sockets_;  // null: no viewer has connected yet
 };
 
 }  // namespace service

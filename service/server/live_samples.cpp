@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "service/server/http_access.hpp"
 #include "service/server/http_routes.hpp"
 
 namespace service {
@@ -13,10 +14,6 @@ namespace {
 
 constexpr double kNoReading = std::numeric_limits<double>::quiet_NaN();
 constexpr double kTimeMax_s = 1e12;  // of a sample; later ones are not displayed
-
-std::string json_number(double value) {
-  return std::isfinite(value) ? fmt::format("{:.7g}", value) : std::string("null");
-}
 
 template <typename Values>
 std::string json_numbers(const Values& values) {

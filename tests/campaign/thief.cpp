@@ -72,7 +72,10 @@ class Thief {
 
   void rob(const SessionInfo& victim) {
     const std::string& id = victim.session_id();
-    switch (random_() % 6) {
+    switch (random_() % 7) {
+      case 6:
+        return expect_not_allowed("stopping a rig",
+                                  about(&ServiceRequest::mutable_stop_session, id));
       case 0:
         return expect_not_allowed("ending a session",
                                   about(&ServiceRequest::mutable_end_session, id));

@@ -109,9 +109,9 @@ std::string make_client_conversation() {
         "submit_job { job_id: 'job' spec { rig_text: 'name: \"rig\"' "
         "recordings { session_id: 'run' } } }",
         "list_jobs {}", "inspect_job { job_id: 'job' }", "subscribe_job { job_id: 'job' }",
-        "get_result { job_id: 'job' }", "read_report { job_id: 'job' }",
-        "cancel_job { job_id: 'job' }", "delete_job { job_id: 'job' }",
-        "delete_session { session_id: 'run' }"}) {
+        "stop_session { session_id: 'run' }", "get_result { job_id: 'job' }",
+        "read_report { job_id: 'job' }", "cancel_job { job_id: 'job' }",
+        "delete_job { job_id: 'job' }", "delete_session { session_id: 'run' }"}) {
     all.emplace_back(text);
   }
   all.insert(all.begin() + 5, "hello { protocol_version: " +

@@ -105,6 +105,30 @@ TEST(LiveStreamTest, CollectsEstimatesThatAreNoReplies) {
   EXPECT_TRUE(sender.take_estimates().empty());
 }
 
+// A stop may arrive at any time, even before the opening is answered. Once the run has ended, the
+// sender no longer offers to stop it.
+TEST(LiveStreamTest, KeepsTheRequestToStop) {
+  NoBatches store;
+  StreamSession session = make_session(0);
+  session.accepts_stop = true;
+  StreamSender sender(store, session);
+  sender.on_connected(0ns);
+  EXPECT_TRUE(next_request(sender).open_session().accepts_stop());
+  EXPECT_EQ(sender.stop_requested_by(), "");
+  StreamReply reply;
+  reply.mutable_stop_run();
+  EXPECT_TRUE(ok(sender.on_reply(reply, 0ns)));
+  EXPECT_NE(sender.stop_requested_by(), "") << "a request without a name must stop, too";
+  reply.mutable_stop_run()->set_requested_by("account:anna");
+  EXPECT_TRUE(ok(sender.on_reply(reply, 0ns)));
+  EXPECT_EQ(sender.stop_requested_by(), "account:anna");
+  EXPECT_FALSE(sender.wants_disconnect(0ns));
+  sender.end_session();
+  sender.on_disconnected(0ns);
+  sender.on_connected(1s);
+  EXPECT_FALSE(next_request(sender).open_session().accepts_stop());
+}
+
 TEST(LiveStreamTest, ReportsWhyThereAreNoEstimates) {
   NoBatches store;
   StreamSender sender(store, make_session(10));

@@ -22,6 +22,7 @@ struct SessionsOptions {
   std::string fetch;
   bool force = false;
   bool end = false;
+  bool stop = false;
   bool remove = false;
   bool json = false;
 };
@@ -110,7 +111,8 @@ ExitCode one(ServiceClient& client, SessionsOptions options) {
     std::cout << "deleted " << options.id << '\n';
     return kDone;
   }
-  const auto reply = options.end
+  const auto reply = options.stop ? client.call(&ServiceRequest::mutable_stop_session, options.id)
+                     : options.end
                          ? client.call(&ServiceRequest::mutable_end_session, options.id)
                          : client.call(&ServiceRequest::mutable_inspect_session, options.id);
   if (options.json) {
@@ -125,7 +127,7 @@ ExitCode one(ServiceClient& client, SessionsOptions options) {
 
 void add_sessions(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "sessions", "List, download, end or delete the recordings of a calibration service");
+      "sessions", "List, download, stop, end or delete the recordings of a calibration service");
   const auto options = std::make_shared<SessionsOptions>();
   add_option(*command, "id", options->id, "SESSION",
              "Session id or its beginning; default: list all sessions");
@@ -134,22 +136,28 @@ void add_sessions(CLI::App& app, ExitCode& exit_code) {
   auto* ended = command->add_flag(
       "--end", options->end,
       "Close an open session whose rig will not reconnect; keeps the received data");
+  auto* stopped = command->add_flag(
+      "--stop", options->stop,
+      "Stop a running rig: its rig computer switches the motor off and ends the recording");
   command->add_flag("--force", options->force, "Overwrite an existing file of --fetch")
       ->needs(fetched);
   auto* removed = command->add_flag("--delete", options->remove, "Delete it");
   command->add_flag("--json", options->json, "Print JSON");
-  fetched->excludes(ended)->excludes(removed);
-  ended->excludes(removed);
+  fetched->excludes(ended)->excludes(removed)->excludes(stopped);
+  ended->excludes(removed)->excludes(stopped);
+  removed->excludes(stopped);
   add_service_options(*command, options->server);
   command->footer(
       "Examples:\n"
       "  rigcal sessions\n"
       "  rigcal sessions swing-17 --fetch run.mcap\n"
+      "  rigcal sessions swing-17 --stop\n"
       "  rigcal sessions swing-17 --end\n"
       "  rigcal sessions swing-17 --delete --server 10.0.0.5:7330");
   command->callback([options, &exit_code] {
-    if (options->id.empty() && (options->end || options->remove || !options->fetch.empty())) {
-      throw proto::InputError("--fetch, --end and --delete need the id of a session");
+    if (options->id.empty() &&
+        (options->stop || options->end || options->remove || !options->fetch.empty())) {
+      throw proto::InputError("--fetch, --stop, --end and --delete need the id of a session");
     }
     if (!options->fetch.empty()) {
       proto::check_output_file(options->fetch, {});

@@ -18,6 +18,7 @@
 #include "proto/framing/frame.hpp"
 #include "proto/stream/service_limits.hpp"
 #include "service/calibration/live_fit.hpp"
+#include "service/messages/live_text.hpp"
 #include "service/server/jobs/spawn_worker.hpp"
 #include "service/server/jobs/worker_messages.hpp"
 #include "service/server/storage/log.hpp"
@@ -52,11 +53,13 @@ class LiveFitPool::FitProcess : public std::enable_shared_from_this<FitProcess> 
     send(std::move(first_frame));
   }
 
+  std::size_t unread_bytes() const { return unread_bytes_; }
+
   void send(std::string frame) {
     if (frame.empty() || !input_.is_open()) return;
     unread_bytes_ += frame.size();
     queue_.push_back(std::move(frame));
-    if (unread_bytes_ > kUnreadMax) return fail("the service is too slow for estimates");
+    if (unread_bytes_ > kUnreadMax) return fail(LiveProblem::kTooSlow);
     if (queue_.size() == 1) write();
   }
 
@@ -72,7 +75,8 @@ class LiveFitPool::FitProcess : public std::enable_shared_from_this<FitProcess> 
   }
 
  private:
-  void fail(const std::string& problem) {
+  void fail(LiveProblem reason) {
+    const std::string problem = describe_live_problem(reason);
     log_event(LogLevel::kWarning, "live_fit_ended", {{"reason", problem}});
     const OnEstimate report = on_estimate_;
     end();
@@ -97,9 +101,7 @@ class LiveFitPool::FitProcess : public std::enable_shared_from_this<FitProcess> 
         [self = shared_from_this()](const asio::error_code& error, std::size_t count) {
           if (!self->output_.is_open()) return;
           if (error || !self->take_frames(count)) {
-            return self->fail(
-                "the estimation ended unexpectedly: it exceeded the memory or the processor time "
-                "of one job, or there is an error in rigcal");
+            return self->fail(LiveProblem::kEndedEarly);
           }
           if (self->output_.is_open()) self->read();
         });
@@ -143,6 +145,7 @@ class LiveFitPool::RunHandle final : public LiveFitRun {
     rigcal::v1::StreamRequest request;
     if (request.mutable_sample_batch()->ParseFromString(batch)) process_->send(frame_of(request));
   }
+  std::size_t unread_bytes() const override { return process_->unread_bytes(); }
 
  private:
   std::string owner_;
@@ -152,18 +155,14 @@ class LiveFitPool::RunHandle final : public LiveFitRun {
 
 std::string LiveFitPool::find_limit(const std::string& owner) const {
   const std::uint32_t limit = context_.limits.live_fits;
-  if (limit == 0) {
-    return "this service gives no estimates during recordings, because live_fits is 0 in its "
-           "settings";
-  }
+  if (limit == 0) return describe_live_problem(LiveProblem::kSwitchedOff);
   const auto own = running_->find(owner);
   const std::uint32_t running =
       std::accumulate(running_->begin(), running_->end(), 0u,
                       [](std::uint32_t sum, const auto& each) { return sum + each.second; });
   if (running >= limit ||
       (own != running_->end() && own->second >= context_.limits.limits_per_identity().live_fits)) {
-    return "the service already estimates the parameters of " + std::to_string(running) +
-           " recordings; try again when one has ended, or raise live_fits in its settings";
+    return describe_live_limit(running);
   }
   return "";
 }
@@ -172,9 +171,7 @@ std::variant<std::unique_ptr<LiveFitRun>, std::string> LiveFitPool::start(
     const std::string& owner, const rigcal::v1::OpenSession& request, OnEstimate on_estimate) {
   if (std::string limit = find_limit(owner); !limit.empty()) return limit;
   std::array<int, 2> input{}, output{};
-  const auto failed = [](int error) {
-    return std::string("cannot start the estimation: ") + std::strerror(error);
-  };
+  const auto failed = [](int error) { return describe_live_start_error(std::strerror(error)); };
   if (::pipe2(input.data(), O_CLOEXEC) != 0) return failed(errno);
   if (::pipe2(output.data(), O_CLOEXEC) != 0) {
     const int error = errno;

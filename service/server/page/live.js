@@ -1,61 +1,8 @@
-// The page of rigcald: a running rig, sessions and jobs.
+// The running rig: curves, picture, state, estimates, and the stop button.
 "use strict";
 
-const kPollPeriod = 2000;  // [ms]
 const kPlayDelay = 0.12;   // [s] of the picture behind the newest sample, for a steady motion
-const kFollowedJobs = 2;   // browsers allow six connections to a server
 const kEventsShown = 50;
-const kDegrees = 180 / Math.PI;
-
-const element = id => document.getElementById(id);
-const setText = (id, text) => { if (element(id).textContent !== text) element(id).textContent = text; };
-const spelled = state => state.replace(/^(SESSION|JOB)_/, "").toLowerCase().replaceAll("_", " ");
-const shortTime = ns => ns === "0" ? "" : new Date(Number(ns) / 1e6).toLocaleString();
-
-// Returns a new element with text and attributes. Text from the service is never markup.
-function make(name, text = "", attributes = {}) {
-  const made = document.createElement(name);
-  made.textContent = text;
-  for (const key in attributes) made.setAttribute(key, attributes[key]);
-  return made;
-}
-
-const pathOf = (path, id) => path.replace(/\{\w+\}/, encodeURIComponent(id));
-
-// Sends a request. Throws an Error with the sentence of the service.
-async function call(method, path, id = "", body) {
-  const response = await fetch(pathOf(path, id), {
-    method, headers: body ? { "Content-Type": "application/json" } : {},
-    body: body && JSON.stringify(body), credentials: "same-origin",
-  });
-  const reply = await response.json();
-  if (response.status === 401 && path !== "/api/login") showLogin();
-  if (!response.ok) throw new Error(reply.error.text);
-  return reply;
-}
-
-function report(error) { setText("message", error ? error.message : ""); }
-
-// Log in ---------------------------------------------------------------------------------------
-
-function showLogin() {
-  element("login").hidden = false;
-  for (const id of ["rig", "sessions", "jobs"]) element(id).hidden = true;
-}
-
-async function logIn(event) {
-  event.preventDefault();
-  try {
-    await call("POST", "/api/login", "", { token: element("token").value });
-    element("token").value = "";
-    element("login").hidden = true;
-    element("log-out").hidden = false;
-    for (const id of ["rig", "sessions", "jobs"]) element(id).hidden = false;
-    poll();
-  } catch (error) {
-    setText("login-error", error.message);
-  }
-}
 
 // The watched session --------------------------------------------------------------------------
 
@@ -85,15 +32,45 @@ function watch(id) {
   });
 }
 
+// Stop ------------------------------------------------------------------------------------------
+
+// Asks the rig computer to switch the motor off. The samples show when it is off.
+async function stopRig() {
+  setText("stop-state", "Sending the request …");
+  try {
+    await call("POST", "/api/sessions/{session_id}/stop", live.id);
+    live.stopRequested = true;
+    report(null);
+  } catch (error) {
+    report(new Error("The stop request failed: " + error.message +
+                     ". Use the switch at the rig."));
+  }
+  showStop();
+}
+
+function showStop() {
+  const running = Boolean(live.source) && live.canStop;
+  element("stop").disabled = !running;
+  const motor = live.message?.driving ? "The motor is on." : "The motor is off.";
+  setText("stop-state", !live.source ? "No rig is running."
+          : !running ? "This rig accepts no stop request. Use the switch at the rig."
+          : live.stopRequested ? "Stop requested. " + motor
+          : "Switches the motor off and ends the recording.");
+}
+
 // Begins or resumes the display of a session.
 function begin(session) {
   const metadata = session.metadata;
   const names = listOf(metadata.hinges), motors = listOf(metadata.motors);
   const slides = new Set(listOf(metadata.slides));
   const same = live.shown === session.sessionId;
+  live.canStop = session.canStop;
+  live.stopRequested = session.stopRequestedBy !== "";
+  showStop();
   live.shown = session.sessionId;
   live.rig = metadata.rig || "";
   if (same) return;  // after a broken connection the curves go on
+  element("live-view").hidden = false;
   live.names = names;
   live.turns = names.map(name => !slides.has(name));
   live.commandUnits = listOf(metadata.command_units);
@@ -112,7 +89,7 @@ function begin(session) {
   live.ranges = new Map();
   setText("estimates-state", "none");
   element("estimates").hidden = true;
-  loadMechanism();
+  if (live.rig !== rig.name) chooseRig(live.rig);
 }
 
 const kSvg = "http://www.w3.org/2000/svg";
@@ -144,6 +121,7 @@ function addSamples(message) {
 // Shows the newest numbers, a few times a second.
 function showNumbers() {
   const message = live.message;
+  showStop();
   if (!message) return;
   if (live.source) {
     setText("safety", message.tripped ? "tripped, faults 0x" + message.faultFlags.toString(16)
@@ -249,222 +227,3 @@ function draw() {
   live.mechanism.setPositions(Object.fromEntries(live.names.map((name, k) => [name, values[k]])));
   live.mechanism.draw(element("mechanism"));
 }
-
-// The rig file ---------------------------------------------------------------------------------
-
-const rigKey = () => "rig file of " + (live.rig || "");
-
-function storedRig() {
-  try { return JSON.parse(localStorage.getItem(rigKey())); } catch { return null; }
-}
-
-async function chooseRigFile(event) {
-  const file = event.target.files[0];
-  if (!file) return;
-  try {
-    localStorage.setItem(rigKey(), JSON.stringify({ rigName: file.name, rigText: await file.text() }));
-  } catch (error) { return report(error); }
-  loadMechanism();
-}
-
-async function loadMechanism() {
-  const rig = storedRig();
-  live.mechanism = null;
-  setText("rig-file-name", rig && !element("rig-file").files.length ? rig.rigName : "");
-  setText("picture-caption", "Choose the rig file to see the rig move.");
-  prepareCanvas(element("mechanism"));
-  updateCalibrateButton();
-  if (!rig) return;
-  try {
-    live.mechanism = new Mechanism(await call("POST", "/api/mechanism", "", rig));
-    setText("picture-caption", rig.rigName + ", seen " + live.mechanism.view.name);
-    report(null);
-  } catch (error) {
-    report(error);
-  }
-}
-
-// Sessions and jobs ----------------------------------------------------------------------------
-
-const chosen = new Set();  // sessions to calibrate from
-
-function cell(title, content = "", options = {}) {
-  const made = make("td", typeof content === "string" ? content : "", { "data-title": title, ...options });
-  if (typeof content !== "string") made.append(...[content].flat());
-  return made;
-}
-
-function button(text, label, action) {
-  const made = make("button", text, { type: "button", "aria-label": label });
-  made.addEventListener("click", () => action().then(() => { report(null); poll(); }).catch(report));
-  return made;
-}
-
-const link = (path, id, text) =>
-    make("a", text, { href: pathOf(path, id), target: "_blank", rel: "noopener" });
-
-function sessionRow(session) {
-  const id = session.sessionId;
-  const stored = session.state === "SESSION_STORED";
-  const use = make("input", "", { type: "checkbox", "aria-label": "Use " + id, value: id });
-  use.disabled = !stored;
-  use.checked = chosen.has(id);
-  use.addEventListener("change", () => {
-    chosen[use.checked ? "add" : "delete"](id);
-    updateCalibrateButton();
-  });
-  const actions = [];
-  if (session.state === "SESSION_OPEN") {
-    actions.push(button("Watch", "Watch " + id, async () => watch(id)));
-    if (!session.connected) {
-      actions.push(button("Close", "Close " + id,
-                          () => call("POST", "/api/sessions/{session_id}/end", id)));
-    }
-  }
-  if (stored) actions.push(link("/api/sessions/{session_id}/recording", id, "Recording"));
-  const state = session.connected ? "recording" : session.state === "SESSION_OPEN"
-      ? "rig disconnected" : spelled(session.state);
-  const shown = make("span", state);
-  if (session.problem) shown.append(make("small", session.problem));
-  const name = make("span", id);
-  if (session.metadata.scenario) name.append(make("small", session.metadata.scenario));
-  const row = make("tr");
-  row.append(cell("Use", use), cell("Session", name), cell("Rig", session.metadata.rig || ""),
-             cell("State", shown),
-             cell("Samples", Number(session.sampleCount).toLocaleString(), { class: "number" }),
-             cell("Begun", shortTime(session.createdUnixNs)),
-             cell("Actions", actions, { class: "actions" }));
-  return row;
-}
-
-const followed = new Map();  // sources of the progress of jobs
-const progress = new Map();  // latest info of followed jobs
-
-function follow(id) {
-  if (followed.has(id) || followed.size >= kFollowedJobs) return;
-  const source = new EventSource(pathOf("/api/jobs/{job_id}/progress", id));
-  followed.set(id, source);
-  source.addEventListener("job", event => {
-    progress.set(id, JSON.parse(event.data));
-    const row = document.querySelector("#job-rows tr[data-job='" + CSS.escape(id) + "'] .progress");
-    row?.replaceChildren(...progressOf(progress.get(id)));
-  });
-  source.addEventListener("end", () => {
-    source.close();
-    followed.delete(id);
-    poll();
-  });
-}
-
-function progressOf(job) {
-  if (job.state !== "JOB_RUNNING" || !job.progress) {
-    const text = job.error || (job.queuePosition > 0 ? "position " + job.queuePosition : "");
-    return [make("span", text)];
-  }
-  const { stage, iteration, calibration, calibrationCount } = job.progress;
-  const bar = make("progress", "", { "aria-label": "Progress of " + job.jobId, max: 1 });
-  const within = 1 - 0.5 ** (iteration / 10);  // the number of iterations is unknown
-  bar.value = (Math.max(calibration, 1) - 1 + within) / Math.max(calibrationCount, 1);
-  return [bar, make("small", stage + ": iteration " + iteration +
-                    ", cost " + job.progress.cost.toPrecision(5))];
-}
-
-function jobRow(job) {
-  const id = job.jobId;
-  const actions = [];
-  if (job.state === "JOB_QUEUED" || job.state === "JOB_RUNNING") {
-    actions.push(button("Cancel", "Cancel " + id, () => call("POST", "/api/jobs/{job_id}/cancel", id)));
-    follow(id);
-  }
-  if (job.state === "JOB_DONE") {
-    actions.push(link("/api/jobs/{job_id}/report", id, "Report"),
-                 link("/api/jobs/{job_id}/result", id, "Result"));
-    if (job.sessionIds.length > 1) {
-      actions.push(link("/api/jobs/{job_id}/cross-validation", id, "Cross-validation"));
-    }
-  }
-  const row = make("tr", "", { "data-job": id });
-  const name = make("span", id);
-  name.append(make("small", job.sessionIds.join(", ")));
-  row.append(cell("Job", name), cell("Rig", job.rigName), cell("State", spelled(job.state)),
-             cell("Progress", progressOf(progress.get(id)?.state === job.state ? progress.get(id) : job),
-                  { class: "progress" }),
-             cell("Actions", actions, { class: "actions" }));
-  return row;
-}
-
-function updateCalibrateButton() {
-  const rig = storedRig();
-  element("calibrate-button").disabled = !rig || chosen.size === 0;
-  setText("calibrate-hint", chosen.size === 0 ? "Select stored sessions."
-          : rig ? chosen.size + " selected, with " + rig.rigName : "Choose the rig file above.");
-}
-
-async function calibrate(event) {
-  event.preventDefault();
-  const recordings = [...chosen].map(sessionId => ({ sessionId }));
-  try {
-    await call("POST", "/api/jobs", "",
-               { jobId: "page-" + Date.now(), spec: { ...storedRig(), recordings } });
-    chosen.clear();
-    report(null);
-    poll();
-  } catch (error) {
-    report(error);
-  }
-}
-
-// Keeps the focus on the same control when rows are replaced.
-function replaceRows(body, rows, emptyText, columns) {
-  const focused = body.contains(document.activeElement)
-      ? document.activeElement.getAttribute("aria-label") : null;
-  if (rows.length === 0) {
-    const row = make("tr");
-    row.append(make("td", emptyText, { colspan: columns, class: "quiet", "data-title": "" }));
-    rows.push(row);
-  }
-  body.replaceChildren(...rows);
-  if (focused) body.querySelector("[aria-label='" + CSS.escape(focused) + "']")?.focus();
-}
-
-let shownLists = "";
-
-async function poll() {
-  try {
-    const [{ sessions }, { jobs }] = await Promise.all([call("GET", "/api/sessions"),
-                                                        call("GET", "/api/jobs")]);
-    setText("connection", "connected to " + location.host);
-    const running = sessions.filter(session => session.state === "SESSION_OPEN");
-    const lists = JSON.stringify([sessions, jobs]);
-    if (lists !== shownLists) {
-      shownLists = lists;
-      replaceRows(element("session-rows"), sessions.map(sessionRow), "no sessions", 7);
-      replaceRows(element("job-rows"), jobs.map(jobRow), "no jobs", 5);
-      element("watched").replaceChildren(
-          ...(running.length ? running : [{ sessionId: "" }]).map(
-              session => make("option", session.sessionId || "none is running",
-                              { value: session.sessionId })));
-      element("watched").value = live.id;
-    }
-    const first = running.find(session => session.connected);
-    if (!live.id && first) watch(first.sessionId);
-    updateCalibrateButton();
-  } catch (error) {
-    setText("connection", error instanceof TypeError ? "no connection to the service" : error.message);
-  }
-}
-
-// Paper is light, whatever the screen is.
-matchMedia("print").addEventListener("change", () => { draw(); });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { draw(); });
-window.addEventListener("beforeprint", draw);
-element("login").addEventListener("submit", logIn);
-element("log-out").addEventListener("click", () => call("POST", "/api/logout").then(showLogin));
-element("watched").addEventListener("change", event => watch(event.target.value));
-element("rig-file").addEventListener("change", chooseRigFile);
-element("calibrate").addEventListener("submit", calibrate);
-setInterval(() => { if (!document.hidden) poll(); }, kPollPeriod);
-setInterval(showNumbers, 200);
-updateCalibrateButton();
-poll();
-requestAnimationFrame(frame);

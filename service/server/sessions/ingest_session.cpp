@@ -68,6 +68,9 @@ IngestSession::IngestSession(ServiceContext& context, std::string folder, Sessio
       store_delay_(context.limits.store_retry_s) {}
 
 void IngestSession::start() {
+  std::error_code none;  // most sessions have no rig file
+  const auto stored_size = fs::file_size(folder_ + "/" + kSessionRigFile, none);
+  rig_size_bytes_ = none ? rig_text_.size() : stored_size;
   switch (info_.state()) {
     case rigcal::v1::SESSION_STORED:
     case rigcal::v1::SESSION_FAILED:
@@ -88,7 +91,7 @@ void IngestSession::load() {
   phase_ = SessionPhase::kLoading;
   storage_([self = shared_from_this(), log = log_, folder = folder_, info = info_, secret = secret_,
             shape = proto::recording_shape(names_), is_new = is_new_, limits = context_.limits,
-            main = context_.main] {
+            rig_text = std::exchange(rig_text_, ""), main = context_.main] {
     const auto work = [&]() -> Result<LoadedLog> {
       if (is_new) {
         const std::string parent = fs::path(folder).parent_path().string();
@@ -98,6 +101,10 @@ void IngestSession::load() {
         const Status created =
             create_record_folder(folder, kSessionRecordFile, make_session_record(info, secret));
         if (!created.ok()) return created.error();
+        if (!rig_text.empty()) {
+          const Status kept = write_durably(folder + "/" + kSessionRigFile, rig_text);
+          if (!kept.ok()) return kept.error();
+        }
       }
       log->reset();
       auto opened = SessionLog::open(session_log_folder(folder), shape, limits.session_size_bytes);
@@ -140,6 +147,7 @@ void IngestSession::on_log_loaded(Result<LoadedLog> outcome) {
   info_.clear_problem();
   last_used_at_ = Clock::now();
   send_opening_reply();
+  continue_live_fit();
   continue_closing();
 }
 
@@ -168,8 +176,9 @@ void IngestSession::unload_if_disconnected() {
 }
 
 std::uint64_t IngestSession::expected_size_bytes() const {
-  return phase_ == SessionPhase::kStored ? info_.size_bytes()
-                                         : std::max(info_.size_bytes(), check_.recorded_bytes());
+  return rig_size_bytes_ + (phase_ == SessionPhase::kStored
+                                ? info_.size_bytes()
+                                : std::max(info_.size_bytes(), check_.recorded_bytes()));
 }
 
 bool IngestSession::is_rig_silent() const {
@@ -213,6 +222,7 @@ void IngestSession::open(const std::shared_ptr<RigConnection>& owner,
   last_used_at_ = Clock::now();
   open_asked_ = true;
   rig_wants_estimates_ = request.has_live();
+  rig_accepts_stop_ = request.accepts_stop();
   if (rig_wants_estimates_ && is_open()) start_live_fit(request);
   if (phase_ != SessionPhase::kClosing) close_asked_ = false;  // to be requested again
   if (phase_ == SessionPhase::kUnloaded) return load();
@@ -227,7 +237,11 @@ void IngestSession::send_opening_reply() {
     return;
   const auto owner = owner_.lock();
   open_asked_ = false;
-  if (owner) owner->on_session_opened(durable_, std::exchange(send_secret_, false) ? secret_ : "");
+  if (!owner) return;
+  owner->on_session_opened(durable_, std::exchange(send_secret_, false) ? secret_ : "");
+  if (rig_accepts_stop_ && !stop_requested_by_.empty()) {
+    owner->on_stop_requested(stop_requested_by_);
+  }
 }
 
 void IngestSession::append_batch(const RigConnection& owner, rigcal::v1::SampleBatch& batch) {
@@ -336,6 +350,7 @@ void IngestSession::on_group_committed(const CommitOutcome& outcome, const Batch
                           " was resent with different content; the stored batch is kept");
   }
   commit_next_group();
+  continue_live_fit();
   if (open_asked_) return send_opening_reply();
   if (const auto here = owner_.lock()) here->on_batches_acknowledged(durable_);
   continue_closing();
@@ -356,59 +371,22 @@ void IngestSession::count_durable_batches(const CommitOutcome& outcome, const Ba
     context_.metrics.commit_duration.add(
         std::chrono::duration<double>(Clock::now() - group.since).count());
   }
-  for (std::size_t k = 0; k < stored; ++k) publish_live_update(group.batches[k]);
+  for (std::size_t k = 0; k < stored; ++k) {
+    publish_live_update(durable_ + 1 - stored + k, group.batches[k]);
+  }
 }
 
-void IngestSession::publish_live_update(const std::string& batch) {
-  if (live_fit_) live_fit_->add(batch);
+void IngestSession::publish_live_update(std::uint64_t sequence, const std::string& batch) {
+  if (live_fit_ && sequence == fit_next_ && !reading_for_fit_) {
+    live_fit_->add(batch);
+    ++fit_next_;
+  }
   std::erase_if(subscribers_, [](const Subscription& each) { return each.subscriber.expired(); });
   if (subscribers_.empty()) return;
   const LiveFrame frame = make_live_frame(info_.session_id(), batch);
   if (!frame.bytes) return;
   for (const Subscription& each : subscribers_) {
     if (const auto here = each.subscriber.lock()) here->on_live_update(frame);
-  }
-}
-
-// A session keeps its live fit if the rig computer reconnects. A new live fit would lack the
-// batches so far.
-void IngestSession::start_live_fit(const rigcal::v1::OpenSession& request) {
-  if (live_fit_) return;
-  if (context_.live_fits == nullptr) {
-    live_problem_ = "this service gives no estimates during recordings";
-    return;
-  }
-  if (!is_new_ && !(phase_ == SessionPhase::kOpen && durable_ == 0)) {
-    live_problem_ =
-        "the service has no estimates of a session that began before the service started, or that "
-        "was interrupted for long";
-    return;
-  }
-  auto started = context_.live_fits->start(
-      info_.owner(), request, [weak = weak_from_this()](const rigcal::v1::LiveEstimate& estimate) {
-        if (const auto self = weak.lock()) self->publish_estimate(estimate);
-      });
-  live_problem_.clear();
-  if (auto* const problem = std::get_if<std::string>(&started)) {
-    live_problem_ = std::move(*problem);
-  } else {
-    live_fit_ = std::move(std::get<std::unique_ptr<LiveFitRun>>(started));
-  }
-}
-
-void IngestSession::publish_estimate(rigcal::v1::LiveEstimate estimate) {
-  estimate.set_session_id(info_.session_id());
-  if (const auto owner = owner_.lock(); owner && rig_wants_estimates_) {
-    owner->on_live_estimate(estimate);
-  }
-  rigcal::v1::ServiceReply reply;
-  *reply.mutable_live_estimate() = std::move(estimate);
-  auto bytes = std::make_shared<std::string>();
-  if (!proto::append_frame(reply, proto::service_reply_limits(), *bytes).ok()) return;
-  const LiveFrame frame = {std::move(bytes), 0};
-  for (const Subscription& each : subscribers_) {
-    const auto here = each.subscriber.lock();
-    if (here && each.estimates) here->on_live_update(frame);
   }
 }
 
@@ -424,18 +402,6 @@ void IngestSession::close(const RigConnection& owner, const rigcal::v1::CloseSes
   close_asked_ = true;
   interrupted_ = request.interrupted();
   continue_closing();
-}
-
-std::optional<std::string> IngestSession::end() {
-  if (!is_open()) return std::nullopt;
-  if (!owner_.expired()) {
-    return "its rig computer is connected and streaming; stop that run instead";
-  }
-  close_asked_ = true;
-  interrupted_ = true;
-  if (phase_ == SessionPhase::kUnloaded) load();
-  continue_closing();
-  return std::nullopt;
 }
 
 void IngestSession::disconnect_rig(const RigConnection& owner) {
@@ -473,6 +439,8 @@ void IngestSession::report_error(const std::string& what, const Error& error) {
 SessionInfo IngestSession::info() const {
   SessionInfo info = info_;
   info.set_connected(!owner_.expired());
+  info.set_can_stop(!owner_.expired() && rig_accepts_stop_ && !close_asked_);
+  info.set_stop_requested_by(stop_requested_by_);
   return info;
 }
 

@@ -28,6 +28,8 @@ class RigConnection {
   virtual void on_batches_acknowledged(std::uint64_t last_durable_batch) = 0;
   /// Called with new estimates of the rig's parameters. May drop them.
   virtual void on_live_estimate(const rigcal::v1::LiveEstimate& estimate) = 0;
+  /// Called when a client requests the end of the run.
+  virtual void on_stop_requested(const std::string& by) = 0;
   virtual void on_session_closed(std::uint64_t last_durable_batch) = 0;
   virtual void on_session_refused(rigcal::v1::SessionRefused::Reason reason,
                                   const std::string& text) = 0;
@@ -67,6 +69,9 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   IngestSession(ServiceContext& context, std::string folder, rigcal::v1::SessionRecord record,
                 bool is_new, std::function<void(bool)> changed);
 
+  /// Sets the rig file that a new session stores. To be called before start().
+  void set_rig_file(std::string text) { rig_text_ = std::move(text); }
+
   /// Starts the session from the state of its files on disk.
   void start();
 
@@ -95,6 +100,12 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   /// interrupted.
   /// @return reason if it cannot be closed
   std::optional<std::string> end();
+
+  /// Requests that the rig computer stop the rig. The request is repeated if the rig computer
+  /// reconnects before the end of the run.
+  /// @param by  identity that requests it
+  /// @return reason if the request does not reach a running rig
+  std::optional<std::string> stop(const std::string& by);
 
   /// @param estimates  whether to send estimates of the rig's parameters, too
   void add_subscriber(const std::shared_ptr<LiveSubscriber>& subscriber, bool estimates);
@@ -157,8 +168,9 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
                                     const proto::Status& space);
   void on_group_committed(const CommitOutcome& outcome, const BatchGroup& group);
   void count_durable_batches(const CommitOutcome& outcome, const BatchGroup& group);
-  void publish_live_update(const std::string& batch);
+  void publish_live_update(std::uint64_t sequence, const std::string& batch);
   void start_live_fit(const rigcal::v1::OpenSession& request);
+  void continue_live_fit();
   void publish_estimate(rigcal::v1::LiveEstimate estimate);
   void continue_closing();
   void begin_closing();
@@ -175,6 +187,8 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   std::string folder_;
   rigcal::v1::SessionInfo info_;
   std::string secret_;  // empty: created by a version without secrets
+  std::string rig_text_;              // of a new session, until it is stored
+  std::uint64_t rig_size_bytes_ = 0;  // of the stored rig file
   bool is_new_;
   std::function<void(bool)> changed_;
   Poster storage_;
@@ -208,8 +222,12 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   std::vector<Subscription> subscribers_;
 
   std::unique_ptr<LiveFitRun> live_fit_;  // null: no estimates
+  std::uint64_t fit_next_ = 1;            // number of the next batch for the live fit
+  bool reading_for_fit_ = false;          // stored batches are being read for the live fit
   std::string live_problem_;
   bool rig_wants_estimates_ = false;
+  bool rig_accepts_stop_ = false;
+  std::string stop_requested_by_;
 };
 
 }  // namespace service

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,6 +16,8 @@ class LiveFitRun {
   virtual ~LiveFitRun() = default;
   /// Passes on a serialized SampleBatch. Never waits.
   virtual void add(const std::string& batch) = 0;
+  /// Returns the size of the batches that the estimation has not read yet [byte].
+  virtual std::size_t unread_bytes() const = 0;
 };
 
 /// Interface that estimates the parameters of rigs while their sessions are recorded. Used on the

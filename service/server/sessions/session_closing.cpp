@@ -22,6 +22,28 @@ constexpr std::chrono::duration<double> kStoreDelayMax(600.0);
 
 }  // namespace
 
+std::optional<std::string> IngestSession::end() {
+  if (!is_open()) return std::nullopt;
+  if (!owner_.expired()) {
+    return "its rig computer is connected and streaming; stop that run instead";
+  }
+  close_asked_ = true;
+  interrupted_ = true;
+  if (phase_ == SessionPhase::kUnloaded) load();
+  continue_closing();
+  return std::nullopt;
+}
+
+std::optional<std::string> IngestSession::stop(const std::string& by) {
+  const auto owner = owner_.lock();
+  if (!owner) return "its rig computer is not connected; switch off at the rig";
+  if (!rig_accepts_stop_ || close_asked_) return "its rig does not run";
+  stop_requested_by_ = by;
+  log_event(LogLevel::kInfo, "stop_requested", {{"session", info_.session_id()}, {"by", by}});
+  if (!open_asked_) owner->on_stop_requested(by);
+  return std::nullopt;
+}
+
 void IngestSession::continue_closing() {
   if (!close_asked_ || committing_) return;
   if (phase_ == SessionPhase::kClosing || phase_ == SessionPhase::kLoading ||

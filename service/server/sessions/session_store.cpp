@@ -191,10 +191,12 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
   *info.mutable_metadata() = metadata;
   info.set_epoch_unix_ns(request.epoch_unix_ns());
   info.set_created_unix_ns(unix_time_ns());
-  if (const auto full = check_new_session(info, 0)) {
+  const std::string& rig_text = request.live().rig_text();
+  if (const auto full = check_new_session(info, rig_text.size())) {
     return refusal(SessionRefused::REASON_STORAGE, full->text());
   }
   auto session = add_streamed_session(record, true);
+  session->set_rig_file(rig_text);
   if (secret.empty()) session->send_secret_at_next_opening();
   session->start();
   return session;
@@ -333,17 +335,28 @@ ReplyOrError<SessionInfo> SessionStore::find_session_info(const std::string& id)
   return entry->info();
 }
 
-ReplyOrError<SessionInfo> SessionStore::end(const std::string& id, const Identity& who) {
+// Performs an action on a streamed session for its owner or an operator. The action returns the
+// reason if it fails.
+ReplyOrError<SessionInfo> SessionStore::act_on(const std::string& id, const Identity& who,
+                                               const std::string& action, const IngestAction& act) {
   const SessionEntry* entry = find(id);
   if (entry == nullptr) return make_unknown_session_error(id);
   if (auto why = entry->check_ownership(who)) return *why;
   if (entry->ingest) {
-    if (const auto why = entry->ingest->end()) {
+    if (const auto why = act(*entry->ingest)) {
       return make_service_error(ServiceError::NOT_READY,
-                                "session \"" + id + "\" cannot be ended: " + *why);
+                                "session \"" + id + "\" cannot be " + action + ": " + *why);
     }
   }
   return entry->info();
+}
+
+ReplyOrError<SessionInfo> SessionStore::end(const std::string& id, const Identity& who) {
+  return act_on(id, who, "ended", [](IngestSession& ingest) { return ingest.end(); });
+}
+
+ReplyOrError<SessionInfo> SessionStore::stop(const std::string& id, const Identity& who) {
+  return act_on(id, who, "stopped", [&](IngestSession& ingest) { return ingest.stop(who.name); });
 }
 
 ReplyOrError<SessionInfo> SessionStore::add_subscriber(
@@ -414,6 +427,12 @@ ReplyOrError<std::string> SessionStore::recording_path(const std::string& id) co
       ServiceError::NOT_READY,
       "session \"" + id + "\" is " + state_name(info.state()) +
           (info.problem().empty() ? ", not stored yet" : ": " + info.problem()));
+}
+
+ReplyOrError<std::string> SessionStore::rig_path(const std::string& id) const {
+  const SessionEntry* entry = find(id);
+  if (entry == nullptr || entry->removing) return make_unknown_session_error(id);
+  return session_folder(id) + "/" + kSessionRigFile;
 }
 
 std::optional<ServiceError> SessionStore::check_usable_by_job(const std::string& id) const {

@@ -36,6 +36,7 @@ class SessionStore {
   rigcal::v1::SessionList list() const;
   ReplyOrError<rigcal::v1::SessionInfo> find_session_info(const std::string& id) const;
   ReplyOrError<rigcal::v1::SessionInfo> end(const std::string& id, const Identity& who);
+  ReplyOrError<rigcal::v1::SessionInfo> stop(const std::string& id, const Identity& who);
   ReplyOrError<rigcal::v1::SessionInfo> add_subscriber(
       const std::string& id, const std::shared_ptr<LiveSubscriber>& subscriber, bool estimates);
   using Removed = std::function<void(const ReplyOrError<rigcal::v1::Deleted>&)>;
@@ -59,6 +60,10 @@ class SessionStore {
   /// Returns the path of the recording of a stored session, or the reason why there is no recording
   /// yet.
   ReplyOrError<std::string> recording_path(const std::string& id) const;
+
+  /// Returns the path of the rig file of a session. The file exists only if the rig computer has
+  /// sent one.
+  ReplyOrError<std::string> rig_path(const std::string& id) const;
 
   /// Returns the reason why a job cannot use the session; nullopt if the session is closed and
   /// therefore complete.
@@ -95,6 +100,9 @@ class SessionStore {
   bool disconnect_silent_rig(const std::string& identity, const std::string& except);
   std::optional<rigcal::v1::ServiceError> check_new_session(const rigcal::v1::SessionInfo& info,
                                                             std::uint64_t size_bytes) const;
+  using IngestAction = std::function<std::optional<std::string>(IngestSession&)>;
+  ReplyOrError<rigcal::v1::SessionInfo> act_on(const std::string& id, const Identity& who,
+                                               const std::string& action, const IngestAction& act);
   const SessionEntry* find(const std::string& id) const;
   std::string session_folder(const std::string& id) const;
 

@@ -119,14 +119,19 @@ Result<SessionLog> SessionLog::open(const std::string& folder, const proto::Reco
   return log;
 }
 
-Result<bool> SessionLog::holds(std::uint64_t sequence, const std::string& batch) {
+Result<std::string> SessionLog::read(std::uint64_t sequence) {
   assert(sequence >= 1 && sequence <= last_durable_);
-  const auto stored = spool_.read(sequence);
-  if (!stored.ok()) return stored.error();
-  if (stored.value().empty()) {
+  auto stored = spool_.read(sequence);
+  if (stored.ok() && stored.value().empty()) {
     return Error{ErrorCode::kDamaged,
                  "batch " + std::to_string(sequence) + " is damaged on the service's disk"};
   }
+  return stored;
+}
+
+Result<bool> SessionLog::holds(std::uint64_t sequence, const std::string& batch) {
+  const auto stored = read(sequence);
+  if (!stored.ok()) return stored.error();
   return stored.value() == batch;
 }
 

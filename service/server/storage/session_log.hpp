@@ -68,6 +68,9 @@ class SessionLog {
   /// batch must be durable.
   proto::Result<bool> holds(std::uint64_t sequence, const std::string& batch);
 
+  /// Returns the stored batch with number `sequence`; an error if the disk has lost it.
+  proto::Result<std::string> read(std::uint64_t sequence);
+
   /// Returns the number of the last durable batch.
   std::uint64_t last_durable_batch() const { return last_durable_; }
   /// Returns the number of samples that open() found in the log.
@@ -88,6 +91,8 @@ class SessionLog {
 
 /// Name of the file with a session's record in the session's folder.
 inline constexpr const char* kSessionRecordFile = "session.textproto";
+/// Rig file in the folder of a session, as the rig computer sent it.
+inline constexpr const char* kSessionRigFile = "rig.textproto";
 
 /// Returns the record of a streamed session.
 rigcal::v1::SessionRecord make_session_record(const rigcal::v1::SessionInfo& info,

@@ -1,10 +1,14 @@
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <deque>
+
 #include "proto/stream/content_hash.hpp"
 #include "proto/text/files.hpp"
-#include "tests/service/server/service_process.hpp"
+#include "tests/service/server/web_service.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 
@@ -12,42 +16,6 @@ namespace service {
 namespace {
 
 using namespace test_support;
-
-struct HttpReply {
-  int status = 0;
-  std::string head, body;
-};
-
-/// A running service with its HTTP server.
-struct Web {
-  explicit Web(const std::string& config = "")
-      : service({"--http", "127.0.0.1:0"}, config),
-        port(static_cast<std::uint16_t>(service.logged_number("port"))) {}
-
-  std::string head_of(const std::string& line, const std::string& headers = "") const {
-    return line + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port) + "\r\n" + headers;
-  }
-
-  HttpReply raw(const std::string& request) const {
-    SocketClient client(port);
-    EXPECT_TRUE(client.send_bytes(request));
-    HttpReply reply;
-    reply.head = client.receive_until("\r\n\r\n");
-    reply.body = client.receive_until("the end of the connection");
-    if (reply.head.size() > 12) reply.status = std::atoi(reply.head.c_str() + 9);
-    return reply;
-  }
-
-  HttpReply call(const std::string& line, const std::string& body = "",
-                 const std::string& headers = "") const {
-    const std::string type = body.empty() ? "" : "Content-Type: application/json\r\n";
-    return raw(head_of(line, headers + type) + "Connection: close\r\nContent-Length: " +
-               std::to_string(body.size()) + "\r\n\r\n" + body);
-  }
-
-  RunningService service;
-  std::uint16_t port;
-};
 
 std::string json_text(const std::string& text) {
   std::string json;
@@ -134,6 +102,79 @@ TEST(HttpServer, SendsSamplesOfARunningRig) {
   }();
   EXPECT_EQ(file.body, proto::read_file(web.service.session_folder("run") + "/recording.mcap"));
   expect_parts(file.head, {"filename=\"run.mcap\""});
+}
+
+// A page and a later calibration need the rig file with which the rig was recorded, also after the
+// end of the session and a restart of the service.
+TEST(HttpServer, KeepsTheRigFileOfASession) {
+  Web web("limits { live_fits: 0 }");
+  const std::string text = "name: \"<b>rig</b>\"\n";
+  SocketClient rig(web.service.port());
+  auto open = open_request("run");
+  open.mutable_open_session()->mutable_live()->set_rig_text(text);
+  ASSERT_TRUE(rig.call(open).has_session_opened());
+  const HttpReply file = web.call("GET /api/sessions/run/rig");
+  EXPECT_EQ(file.status, 200);
+  EXPECT_EQ(file.body, text);
+  expect_parts(file.head, {"Content-Type: text/plain", "X-Content-Type-Options: nosniff",
+                           "filename=\"run.textproto\""});
+  ASSERT_TRUE(rig.call(close_request(0)).has_session_closed());
+  EXPECT_EQ(web.service.stop(), 0);
+  ASSERT_TRUE(web.service.start());
+  web.port = static_cast<std::uint16_t>(web.service.logged_number("port"));
+  EXPECT_EQ(web.call("GET /api/sessions/run/rig").body, text);
+  EXPECT_EQ(web.call("GET /api/sessions/nobody/rig").status, 404);
+  StreamingClient other(web.service.port(), "plain");
+  EXPECT_EQ(web.call("GET /api/sessions/plain/rig").status, 404);
+}
+
+// Connections beyond the limit replace the oldest ones. Whoever opens them, the rig goes on, and
+// the next viewer is served.
+TEST(HttpServer, AThousandConnectionsDisturbNoRig) {
+  constexpr std::size_t kCount = 1000;
+  rlimit files{};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  if (files.rlim_max < kCount + 100) GTEST_SKIP() << "needs " << kCount << " open files";
+  files.rlim_cur = std::max<rlim_t>(files.rlim_cur, kCount + 100);
+  ::setrlimit(RLIMIT_NOFILE, &files);
+  const Web web;
+  StreamingClient rig(web.service.port(), "run");
+  std::deque<SocketClient> clients;
+  const std::string subscribe = web.head_of("GET /api/sessions/run/live") + "\r\n";
+  for (std::size_t k = 0; k < kCount; ++k) {
+    clients.emplace_back(web.port);
+    ASSERT_TRUE(clients.back().connected()) << k;
+    clients.back().send_bytes(k % 2 == 0 ? subscribe : "GET / HT");  // viewers, and idlers
+    if (k % 10 == 0) ASSERT_TRUE(rig.call(batch_request(k / 10 + 1)).has_acknowledge()) << k;
+  }
+  EXPECT_EQ(web.call("GET /health").status, 200);
+  EXPECT_EQ(web.call("GET /api/sessions").status, 200);
+  ASSERT_TRUE(rig.call(close_request(kCount / 10)).has_session_closed());
+}
+
+// Strangers may watch a rig and must not stop it, whether they know its id or not.
+TEST(HttpServer, OnlyOwnerAndOperatorsStopARig) {
+  proto::ContentHash anna, bert;
+  anna.add("anna's token");
+  bert.add("bert's token");
+  const Web web("operators { account: \"bert\" } http_access { token { sha256: \"" + anna.sha256() +
+                "\" identity: \"account:anna\" } token { sha256: \"" + bert.sha256() +
+                "\" identity: \"account:bert\" } }");
+  SocketClient rig(web.service.port());
+  auto open = open_request("run");
+  open.mutable_open_session()->set_accepts_stop(true);
+  ASSERT_TRUE(rig.call(open).has_session_opened());
+  const auto stop = [&](const std::string& token) {
+    return web.call("POST /api/sessions/run/stop", "",
+                    token.empty() ? "" : "Authorization: Bearer " + token + "\r\n");
+  };
+  EXPECT_EQ(stop("").status, 401);
+  EXPECT_EQ(stop("wrong").status, 401);
+  EXPECT_EQ(stop("anna's token").status, 403);
+  EXPECT_EQ(stop("bert's token").status, 200);
+  const auto request = rig.receive();
+  ASSERT_TRUE(request && request->has_stop_run());
+  EXPECT_EQ(request->stop_run().requested_by(), "account:bert");
 }
 
 // A calibration is requested and followed over HTTP until it fails, and is deleted.
@@ -223,7 +264,10 @@ TEST(HttpServer, DescribesTheMechanismOfARigFile) {
     const HttpReply reply =
         web.call("POST /api/mechanism", R"({"rigName":"rig","rigText":)" + json_text(text) + "}");
     EXPECT_EQ(reply.status, 200) << reply.body;
-    expect_parts(reply.body, {"\"views\":[{", "\"bodies\":[{", "\"joints\":[{", "\"start\":"});
+    expect_parts(reply.body, {"\"views\":[{", "\"bodies\":[{", "\"joints\":[{",
+                              "\"start\":", "\"freeParameters\":[\"", "\"incompleteSafety\":\"\""});
+    EXPECT_EQ(reply.body.find("\"hasUnit\":true") != std::string::npos,
+              text.find("\nunit {") != std::string::npos);
     EXPECT_EQ(reply.body.find("\"loops\":[]") == std::string::npos,
               std::string(name) == "rig-fivebar");
   }

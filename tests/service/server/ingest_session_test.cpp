@@ -26,6 +26,7 @@ class Rig final : public RigConnection {
   }
   void on_batches_acknowledged(std::uint64_t through) override { acknowledged = through; }
   void on_live_estimate(const rigcal::v1::LiveEstimate&) override {}
+  void on_stop_requested(const std::string& by) override { stopped_by = by; }
   void on_session_closed(std::uint64_t) override { closed = true; }
   void on_session_refused(SessionRefused::Reason why, const std::string& sentence) override {
     reason = why;
@@ -34,7 +35,7 @@ class Rig final : public RigConnection {
   void on_connection_superseded() override { superseded = true; }
 
   std::vector<std::uint64_t> opened;
-  std::string secret, text;
+  std::string secret, text, stopped_by;
   std::uint64_t acknowledged = 0;
   bool closed = false, superseded = false;
   SessionRefused::Reason reason = SessionRefused::REASON_UNSPECIFIED;

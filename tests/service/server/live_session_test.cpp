@@ -19,6 +19,7 @@ class LiveFitsInHand final : public LiveFits {
     std::string owner;
     std::string rig_text;
     std::size_t batch_count = 0;
+    std::size_t unread_bytes = 0;
     OnEstimate on_estimate;
   };
 
@@ -26,8 +27,8 @@ class LiveFitsInHand final : public LiveFits {
       const std::string& owner, const rigcal::v1::OpenSession& request,
       OnEstimate on_estimate) override {
     if (!problem.empty()) return problem;
-    auto run =
-        std::make_shared<Run>(Run{owner, request.live().rig_text(), 0, std::move(on_estimate)});
+    auto run = std::make_shared<Run>(
+        Run{owner, request.live().rig_text(), 0, unread_bytes, std::move(on_estimate)});
     runs.push_back(run);
     return std::make_unique<Handle>(run);
   }
@@ -36,12 +37,18 @@ class LiveFitsInHand final : public LiveFits {
   }
 
   std::string problem;
+  std::size_t unread_bytes = 0;  // of new runs
   std::vector<std::weak_ptr<Run>> runs;
 
  private:
   struct Handle final : LiveFitRun {
     explicit Handle(std::shared_ptr<Run> own) : run(std::move(own)) {}
-    void add(const std::string&) override { ++run->batch_count; }
+    void add(const std::string& batch) override {
+      rigcal::v1::SampleBatch parsed;
+      EXPECT_TRUE(parsed.ParseFromString(batch));
+      EXPECT_EQ(parsed.batch_sequence(), ++run->batch_count) << "in order, without gaps";
+    }
+    std::size_t unread_bytes() const override { return run->unread_bytes; }
     std::shared_ptr<Run> run;
   };
 };
@@ -114,6 +121,56 @@ TEST_F(LiveSessions, SendEstimatesOnlyOnRequest) {
   EXPECT_TRUE(without->replies.empty());
 }
 
+ServiceRequest open_running(const std::string& id) {
+  ServiceRequest request = open_request(id);
+  request.mutable_open_session()->set_accepts_stop(true);
+  return request;
+}
+
+// The request reaches the rig computer even if it reads slowly, and again after a reconnect: the
+// first connection may have broken before the rig computer has read it.
+TEST_F(LiveSessions, StopTheRig) {
+  ClientInHand owner(store_, kAnna);
+  owner.call(hello_request());
+  {
+    ClientInHand rig(store_, kAnna);
+    rig.call(open_running("run"));
+    rig.outlet.replies.clear();
+    rig.outlet.room = 0;
+    const auto reply = owner.call(about(&ServiceRequest::mutable_stop_session, "run"));
+    EXPECT_TRUE(reply.session_info().can_stop()) << reply.ShortDebugString();
+    EXPECT_EQ(reply.session_info().stop_requested_by(), "account:anna");
+    ASSERT_EQ(rig.outlet.replies.size(), 1U);
+    EXPECT_EQ(rig.outlet.replies[0].stop_run().requested_by(), "account:anna");
+  }
+  ClientInHand again(store_, kAnna);
+  again.call(open_running("run"));
+  EXPECT_EQ(again.outlet.replies.back().stop_run().requested_by(), "account:anna");
+}
+
+// Nobody may believe that a rig was stopped if the request reached none. Strangers may not stop it.
+TEST_F(LiveSessions, RefuseAStopThatReachesNoRig) {
+  ClientInHand owner(store_, kAnna), stranger(store_, kBert);
+  owner.call(hello_request());
+  stranger.call(hello_request());
+  const auto stop = about(&ServiceRequest::mutable_stop_session, "run");
+  EXPECT_EQ(owner.call(stop).error().code(), rigcal::v1::ServiceError::NOT_FOUND);
+  {
+    ClientInHand rig(store_, kAnna);
+    rig.call(open_running("run"));
+    rig.outlet.replies.clear();
+    EXPECT_EQ(stranger.call(stop).error().code(), rigcal::v1::ServiceError::NOT_ALLOWED);
+    EXPECT_TRUE(rig.outlet.replies.empty());
+  }
+  const auto gone = owner.call(stop);
+  EXPECT_EQ(gone.error().code(), rigcal::v1::ServiceError::NOT_READY);
+  EXPECT_NE(gone.error().text().find("switch off at the rig"), std::string::npos);
+  ClientInHand sender(store_, kAnna);  // sends the rest of a run that has ended
+  sender.call(open_request("run"));
+  EXPECT_EQ(owner.call(stop).error().code(), rigcal::v1::ServiceError::NOT_READY);
+  EXPECT_FALSE(sender.outlet.replies.back().has_stop_run());
+}
+
 // An estimation must end with its session, and never hold it.
 TEST_F(LiveSessions, EndTheEstimationWithTheSession) {
   ClientInHand rig(store_, kAnna);
@@ -138,18 +195,47 @@ TEST_F(LiveSessions, KeepTheEstimationAcrossConnections) {
   EXPECT_TRUE(again.outlet.replies.back().has_live_estimate());
 }
 
-// After a restart of the service the first batches are only on the disk. Estimates from the rest
-// would be wrong, for example for a rig whose release is in the first part.
-TEST_F(LiveSessions, DoNotEstimateFromAPartOfTheRecording) {
+// After a restart of the service the first batches are only on the disk. The estimation must get
+// them, too: estimates from the rest would be wrong, for example of a rig that is released early.
+TEST_F(LiveSessions, ResumeFromTheDiskAfterARestart) {
+  constexpr std::uint64_t kBatches = 150;  // several reads
   {
     ClientInHand rig(store_, kAnna);
     rig.call(open_live("run"));
-    ASSERT_TRUE(rig.call(batch_request(1)).has_acknowledge());
+    for (std::uint64_t k = 1; k <= kBatches; ++k) {
+      ASSERT_TRUE(rig.call(batch_request(k)).has_acknowledge());
+    }
   }
   store_.restart();
   ClientInHand again(store_, kAnna);
-  EXPECT_NE(again.call(open_live("run")).session_opened().live_problem(), "");
-  EXPECT_EQ(fits_.runs.size(), 1U);
+  EXPECT_EQ(again.call(open_live("run")).session_opened().live_problem(), "");
+  ASSERT_EQ(fits_.runs.size(), 2U);
+  const auto run = fits_.runs[1].lock();
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->batch_count, kBatches);
+  ASSERT_TRUE(again.call(batch_request(kBatches + 1)).has_acknowledge());
+  EXPECT_EQ(run->batch_count, kBatches + 1);
+}
+
+// An estimation that reads slowly gets no more stored batches than it can hold, and the rest later.
+TEST_F(LiveSessions, PaceTheBatchesFromTheDisk) {
+  {
+    ClientInHand rig(store_, kAnna);
+    rig.call(open_request("run"));
+    for (std::uint64_t k = 1; k <= 3; ++k) {
+      ASSERT_TRUE(rig.call(batch_request(k)).has_acknowledge());
+    }
+  }
+  fits_.unread_bytes = std::size_t{1} << 30;
+  ClientInHand again(store_, kAnna);
+  again.call(open_live("run"));
+  const auto run = fits_.runs.at(0).lock();
+  EXPECT_EQ(run->batch_count, 0U);
+  ASSERT_TRUE(again.call(batch_request(4)).has_acknowledge());
+  EXPECT_EQ(run->batch_count, 0U) << "batch 4 follows the stored ones";
+  run->unread_bytes = 0;
+  ASSERT_TRUE(again.call(batch_request(5)).has_acknowledge());
+  EXPECT_EQ(run->batch_count, 5U);
 }
 
 // A refused estimation must not prevent the recording.
