@@ -25,10 +25,10 @@ constexpr MessageRow kCalibrationRows[] = {
      "all other priors is {estimate:4}. The difference is {deviations:2} combined standard "
      "deviations, so the prior or the model is wrong"},
     {kContradiction, "contradiction",
-     "the recordings contradict the rig file: "
-     "{parameter} is fixed at {fixed:4}, but the readings fit {estimate}, "
-     "and the fixed value shifts {moved} by {shift:2} standard deviations[; "
-     "the wrong value may instead be {alternatives}]; measure {parameter} again, or estimate it"},
+     "the recordings contradict the rig file: {parameter} is fixed at {fixed:4}, but the "
+     "readings fit {estimate}, and the fixed value shifts {moved} by {shift:2} standard "
+     "deviations[; the wrong value may instead be {alternatives}]; measure {parameter} again, or "
+     "estimate it"},
     {kMissingCrossAxis, "missing-cross-axis",
      "the {instrument} axes of sensor {sensor:?} have cross-axis sensitivity ({parameter} "
      "{share})[, which shifts {moved} by {shift:2} standard deviations]; "
@@ -41,9 +41,9 @@ constexpr MessageRow kCalibrationRows[] = {
      "so the model does not explain all of the motion. "
      "Standard deviations were multiplied by {factor:2}"},
     {kUnresolvedSteps, "unresolved-steps",
-     "stick and slip alternate too fast to be resolved in {count} of {steps} integration steps; "
-     "joints that stopped in such a step stayed at rest until the end of the step. "
-     "Use a shorter step, or less friction that grows with the load"},
+     "in {count} of {steps} integration steps, stick and slip alternate too fast to be resolved; "
+     "joints that stopped in such a step stayed at rest until the end of the step. Use a shorter "
+     "step, or less friction that grows with the load"},
     {kSimulationDiverged, "simulation-diverged",
      "the simulation fit of the whole recording diverged, "
      "although the estimated states match the readings: "
@@ -88,11 +88,10 @@ constexpr MessageRow kCalibrationRows[] = {
      "so its 95 % interval is computed from the profile likelihood: "
      "{is_open_below|no limit found|}[{lower}] to {is_open_above|no limit found|}[{upper}]"},
     {kAtFeasibilityBoundary, "at-feasibility-boundary",
-     "body {body:?}: the inertia is at the boundary of physical consistency "
-     "(the body is {flat|flat|a rod} across ({x:2}, {y:2}, {z:2}) of its frame); "
-     "all standard deviations assume this boundary[; "
-     "the best fit would have a second moment {excess:2} standard deviations below zero{is_wrong|, "
-     "so the model or a fixed value is wrong|}]"},
+     "body {body:?}: the inertia is at the boundary of physical consistency (the body is "
+     "{flat|flat|a rod}, thin in the direction ({x:2}, {y:2}, {z:2}) of its frame); all standard "
+     "deviations assume this boundary[; the best fit would have a second moment {excess:2} "
+     "standard deviations below zero{is_wrong|, so the model or a fixed value is wrong|}]"},
     {kInconsistentInertia, "inconsistent-inertia",
      "body {body:?}: with the fixed moments of inertia, no value of the free moments is physically "
      "consistent; correct the fixed moments"},

@@ -74,21 +74,20 @@ constexpr MessageRow kDescriptionRows[] = {
      "or estimate the position: set `free: true` in it}",
      "its estimate starts at {start:4}"},
     {kDescriptionError, "description-error",
-     "{causes:, or }: as described, {unexplained:2} of the accelerations are unexplained; "
-     "with the correction, {left:2}"},
+     "{causes:, or }: with the given rig file, {unexplained:2} of the accelerations are "
+     "unexplained; with the correction, {left:2}"},
     {kUnexplainedMotion, "unexplained",
      "the rig file explains the recordings poorly ({share:2} of the accelerations are "
      "unexplained). None of the usual errors is the cause: inverted, shifted, swapped or wrongly "
      "scaled encoders; inverted or swapped motors; signs of joint points; gravity",
-     "check axes, zero directions, joint points and columns; "
-     "{has_fixed_gain|if the commands are motor currents, or gears amplify the inertia of the "
-     "rotors, "
-     "estimate gains and shaft inertias with --free '*.K' --free '*.J_shaft'; |}"
-     "if a stepper motor or a position controller moves a joint, write motion: PRESCRIBED in it; "
-     "use a recording in which one joint moves at a time"},
+     "check axes, zero directions, joint points and columns; {has_fixed_gain|if the commands are "
+     "motor currents, or if gears increase the effect of the rotor inertias, estimate gains and "
+     "shaft inertias with --free '*.K' --free '*.J_shaft'; |}if a stepper motor or a position "
+     "controller moves a joint, write motion: PRESCRIBED in it; use a recording in which one "
+     "joint moves at a time"},
     {kDescriptionNotChecked, "not-checked",
-     "joint {joint:?} turns by more than {angle} within {time} in {share:2} of the examined "
-     "rows, so the rig file was not checked against the motion",
+     "in {share:2} of the examined rows, joint {joint:?} turns by more than {angle} within "
+     "{time}, so the rig file was not checked against the motion",
      "record at a higher rate if the time between two rows is this long, "
      "or record a slower motion"},
 };

@@ -47,7 +47,7 @@ constexpr MessageRow kInputRows[] = {
      "attach the encoder to a joint"},
     {kNoRelativeMotion, "no-relative-motion",
      "encoder {encoder:?}: its bodies do not move relative to each other",
-     "give two bodies that do"},
+     "give two bodies that move relative to each other"},
     {kEncoderAcrossCompoundJoint, "encoder-across-compound-joint",
      "encoder {encoder:?}: joint {joint:?} between its bodies turns about all axes, "
      "so the angle between the bodies is undefined",
@@ -62,7 +62,7 @@ constexpr MessageRow kInputRows[] = {
     {kNegativeRestFriction, "negative-rest-friction",
      "parameter {excess:?}: "
      "dry friction would drive the joint at rest, since {kinetic} + {excess} is below zero",
-     "raise one of them"},
+     "raise one of these two values"},
     {kStopsInLoop, "stops-in-loop",
      "joint {joint:?} has end stops, which are not supported with closed loops or mimic joints",
      "remove its stops"},
@@ -71,16 +71,16 @@ constexpr MessageRow kInputRows[] = {
      "exchange or move them"},
     {kUnconnectedBody, "unconnected-body",
      "body {body:?} is not connected to the ground by any joint"},
-    {kMasslessLeaf, "massless-leaf", "body {body:?} is massless and carries nothing",
+    {kMasslessLeaf, "massless-leaf", "body {body:?} is massless and carries no other body",
      "give it a mass, or attach a body to it"},
     {kIndefiniteInertia, "indefinite-inertia",
      "body {body:?}: "
      "the inertia matrix is not positive definite (smallest principal moment {moment})",
      kCorrectInertia},
     {kTriangleInequality, "triangle-inequality",
-     "body {body:?}: the inertia violates the triangle inequality: "
-     "the largest principal moment may not exceed the sum of the two others; "
-     "no body of positive density has such an inertia[; {fixed} in the rig file may be wrong]",
+     "body {body:?}: the inertia violates the triangle inequality: the largest principal moment "
+     "exceeds the sum of the two others, so no body of positive density has such an inertia[; "
+     "{fixed} in the rig file may be wrong]",
      kCorrectInertia},
 
     {kShortSegment, "short-segment",
@@ -90,14 +90,14 @@ constexpr MessageRow kInputRows[] = {
      "joint {joint:?}, which no sensor measures, "
      "continues there along the branch with the smoother motion"},
     {kUnmatchedPattern, "unmatched-pattern",
-     "body {body:?} is present only in recordings named {pattern:?}, "
-     "and none of these recordings has such a name"},
+     "body {body:?} is present only in recordings named {pattern:?}, but no given recording has "
+     "such a name"},
     {kUnusedSensors, "unused-sensors",
      "sensors other than encoders are not used for shadow parameters (of a SPOOK simulator); "
      "request physical parameters to use them"},
     {kSeparateMoments, "separate-moments",
-     "body {body:?}: its moments of inertia are estimated one by one, because {reason}; "
-     "the result may be physically inconsistent; a note then reports this"},
+     "body {body:?}: its moments of inertia are estimated separately, because {reason}. The "
+     "result may be physically inconsistent; a note then reports this"},
     {kDependentMoment, "dependent-moment", "{parameter} is dependent"},
     {kFixedMoment, "fixed-moment", "{parameter} is fixed at a nonzero value"},
     {kBoundedMoment, "bounded-moment", "{parameter} has its own bounds"},

@@ -16,9 +16,10 @@ using estimator::Message;
 constexpr const char* kTooFewDraws =
     "there are too few draws to judge the reported 95 % intervals; "
     "use --draws {count} or more, with the method \"noise\" or \"blocks\"";
-constexpr const char* kIntervalsHold = "the reported 95 % intervals hold on this rig: {reasons}";
+constexpr const char* kIntervalsConfirmed =
+    "the bootstrap confirms the reported 95 % intervals for this rig: {reasons}";
 constexpr const char* kIntervalsTooNarrow =
-    "the reported 95 % intervals do not hold on this rig: {reasons:, }";
+    "the bootstrap contradicts the reported 95 % intervals for this rig: {reasons:, }";
 constexpr const char* kIntervalTooNarrow =
     "the interval of \"{parameter}\" is too narrow ({reasons})";
 constexpr const char* kMissedByNoise =
@@ -26,7 +27,7 @@ constexpr const char* kMissedByNoise =
 constexpr const char* kExceededByBlocks =
     "blocks of time scatter {ratio:3} times as much as sensor noise explains";
 constexpr const char* kCoveredByNoise =
-    "each contains the true value in {percent:3} % or more of the draws "
+    "each interval contains the true value in at least {percent:3} % of the draws "
     "with simulated sensor errors";
 constexpr const char* kMatchedByBlocks =
     "blocks of time scatter at most {ratio:3} times as much as sensor noise explains";
@@ -68,7 +69,7 @@ Message describe_intervals(const estimator::Bootstrap& bootstrap) {
     holding.push_back(fill_interval_text(kCoveredByNoise, {{"percent", 100.0 * coverage}}));
   }
   if (ratio > 0.0) holding.push_back(fill_interval_text(kMatchedByBlocks, {{"ratio", ratio}}));
-  return fill_interval_text(kIntervalsHold, {{"reasons", holding}});
+  return fill_interval_text(kIntervalsConfirmed, {{"reasons", holding}});
 }
 
 }  // namespace

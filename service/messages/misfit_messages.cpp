@@ -35,14 +35,13 @@ constexpr MessageRow kMisfitRows[] = {
      "`gravity {{ tilt_x {{ value: 0 free: true }} tilt_z {{ value: 0 free: true }} }}`"},
     {kWrongLength, "wrong-length", "{parameter} is {value} instead of {given:4}", kMeasureAgain},
     {kNoRoomForInertia, "wrong-length",
-     "{parameter} = {given:4} leaves no room for a positive inertia: "
-     "{inertia} is at its lower bound, and at this bound the distance would have to be {value}; "
-     "for a larger inertia it would have to be shorter",
+     "the distance {parameter} = {given:4} is too long for a positive inertia: with {inertia} at "
+     "its lower bound, the readings fit a distance of {value}, and with a larger inertia a "
+     "shorter distance",
      kMeasureAgain},
     {kWrongGain, "wrong-gain", "{parameter} is {estimate} instead of {given:4}",
      "estimate the gain: `motor {{ gain {{ value: {value} free: true }} }}`"},
-    {kWrongInertia, "wrong-inertia",
-     "moments of inertia that are not estimated are wrong: {terms:, }",
+    {kWrongInertia, "wrong-inertia", "fixed moments of inertia are wrong: {terms:, }",
      "check their unit, and that they are about the centre of mass, or estimate them"},
     {kInertiaFactor, "inertia-factor", "body {body:?}: {factor} times the values in the rig file"},
     {kWrongInertialParameter, "wrong-inertial-parameter",

@@ -16,10 +16,9 @@ constexpr const char* kRejected = "{count|it is|they are} rejected";
 constexpr const char* kSlipAdvice =
     "check for counts lost to interference or fast motion, and for a slipping coupling";
 constexpr const char* kLostTimeSentence =
-    "{lost} are missing at {time:6} s, which the time stamps do not show: "
-    "encoder {encoder:?} reads {size}[ ({counts:6} {counts|count|counts})] more than its motion "
-    "explains, its speed is {before} before and {after} after{others_agree|, "
-    "and the other encoders agree|}";
+    "{lost} are missing at {time:6} s, although the time stamps have no gap: encoder {encoder:?} "
+    "reads {size}[ ({counts:6} {counts|count|counts})] more than its motion explains, its speed "
+    "is {before} before and {after} after{others_agree|, and the other encoders agree|}";
 constexpr const char* kCutAdvice =
     "check the recording program for a buffer overflow, for changes of the clock, "
     "and for time stamps that count samples instead of measuring time";
@@ -85,9 +84,8 @@ constexpr MessageRow kSignalRows[] = {
      "{is_gain_wanted|estimating the motor's gain needs a command that changes: check the column, "
      "or record such a run|no action is needed if the motor was intended to be off}"},
     {kWrongQuantum, "quantum",
-     "encoder {encoder:?}: "
-     "readings differ by whole multiples of {quantum:5}, {counts:6} counts per {length}, "
-     "but the rig file gives {described_counts:6}",
+     "encoder {encoder:?}: readings change in steps of {quantum:5}, which means {counts:6} "
+     "counts per {length}, but the rig file gives {described_counts:6}",
      "check whether counts are edges or lines (quadrature has four edges per line), "
      "and whether the recording was rounded"},
     {kReadingBeyondRange, "beyond-range",
@@ -134,10 +132,10 @@ constexpr MessageRow kSignalRows[] = {
      "one reading per {interval:2} of each interval at rest is used, "
      "and {rejected} {rejected|reading is|readings are} rejected"},
     {kExactReadings, "exact-readings",
-     "the readings have neither noise nor quantization, so they are from a simulation: "
-     "the model is judged by the errors of this simulation",
-     "simulate with noise {{ quantize: true }} in the scenario, like the readings of encoders; "
-     "or with a smaller step or --integrator physical, whose errors are smaller"},
+     "the readings have neither noise nor quantization, so they come from a simulation: the "
+     "verdict on the model depends on the integration errors of this simulation",
+     "simulate encoder readings with noise {{ quantize: true }} in the scenario; or use a "
+     "smaller step or --integrator physical, whose errors are smaller"},
     {kRepeatedReadings, "repeated",
      "encoder {encoder:?} has a new reading every {rows:3} rows; "
      "the rows between repeat its latest reading",
@@ -172,7 +170,7 @@ constexpr MessageRow kSignalRows[] = {
      "remove motion: PRESCRIBED from joint {joint:?}, or from another joint of its loop"},
     {kOpenLoop, "open-loop",
      "joint {joint:?} leaves its loop [open by {distance}]{is_both| and |}[twisted by "
-     "{twist}]{is_half_turn_off|closed only half a turn off|} in every configuration tried",
+     "{twist}]{is_half_turn_off|closed only half a turn off|} in every tested configuration",
      "check lengths, joint points and axes"},
 };
 

@@ -52,9 +52,9 @@ std::string_view solve_name(SolveKind kind) {
     case SolveKind::kShorterSteps:
       return "with shorter steps";
     case SolveKind::kAnnealedAgain:
-      return "noise annealed again";
+      return "process noise reduced again";
     case SolveKind::kSmoothedFriction:
-      return "with friction smoothed";
+      return "with smoothed friction";
     case SolveKind::kRigFriction:
       return "with the rig's friction";
   }

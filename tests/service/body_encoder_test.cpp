@@ -93,9 +93,9 @@ TEST(BodyEncoderInARigFile, IsRefusedWithLineAndRemedy) {
   expect_parts(
       refusal_of(replaced(good, "body: \"lower\"\n", "body: \"lower\" reference_body: \"x\"\n")),
       {"r.textproto:16:", "\"x\""});
-  expect_parts(
-      refusal_of(replaced(good, "body: \"lower\"\n", "body: \"ground\"\n")),
-      {"r.textproto:16:", "do not move relative to each other", "give two bodies that do"});
+  expect_parts(refusal_of(replaced(good, "body: \"lower\"\n", "body: \"ground\"\n")),
+               {"r.textproto:16:", "do not move relative to each other",
+                "give two bodies that move relative to each other"});
   expect_parts(refusal_of(replaced(good, "counts_per_turn: 2000", "counts_per_m: 2000")),
                {"r.textproto:17:13", "\"incl\" reads a turn", "counts_per_turn"});
   expect_parts(refusal_of(replaced(good, "counts_per_turn: 2000",

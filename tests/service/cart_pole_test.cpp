@@ -221,7 +221,7 @@ TEST(CartPole, AMasslessCrossMakesAUniversalJoint) {
   expect_parts(refused("massless: true", "massless: true mass { value: 1 }"),
                {"r.textproto:", "\"cross\"", "massless", "remove its mass"});
   expect_parts(refused("body: \"cross\" axis { y: 1 }", "body: \"cart\" axis { y: 1 }"),
-               {"r.textproto:", "\"cross\" is massless and carries nothing"});
+               {"r.textproto:", "\"cross\" is massless and carries no other body"});
   expect_parts(refused("transition_speed: 1e-3  # [m/s]", "transition_speed: -1  # [m/s]"),
                {"r.textproto:49", "transition_speed"});
 }

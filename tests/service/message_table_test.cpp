@@ -138,7 +138,7 @@ TEST(MessageTable, DescribesAnOpenLoop) {
     return format_message(fault);
   };
   const std::string joint = "joint \"R\" leaves its loop ";
-  const std::string end = " in every configuration tried";
+  const std::string end = " in every tested configuration";
   EXPECT_EQ(gap(true, true), joint + "open by 3.1 mm and twisted by 0.2 rad" + end);
   EXPECT_EQ(gap(true, false), joint + "open by 3.1 mm" + end);
   EXPECT_EQ(gap(false, true), joint + "twisted by 0.2 rad" + end);

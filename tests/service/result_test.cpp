@@ -238,7 +238,7 @@ TEST(CalibrationPage, DrawsTheSolvesOfAFitApartAndNamesTheStages) {
   expect_parts(html,
                {"Not converged", "are valid only at an optimum",
                 "Costs of different stages cannot be compared", "Their costs cannot be compared"});
-  EXPECT_EQ(count_of(html, ">with friction smoothed</text>"), 1);
+  EXPECT_EQ(count_of(html, ">with smoothed friction</text>"), 1);
   EXPECT_EQ(count_of(html, ">with the rig&#39;s friction</text>") +
                 count_of(html, ">with the rig's friction</text>"),
             1);

@@ -84,7 +84,7 @@ void add_bootstrap(CLI::App& app, ExitCode& exit_code) {
       "Calibrates the recordings, then many draws of similar recordings, and compares the scatter\n"
       "of the estimates with the reported 95 % intervals. Results depend only on the input, the\n"
       "options and the seed.\n"
-      "Exit status: 0 the reported intervals hold, 2 they do not, or there are too few draws.\n"
+      "Exit status: 0 the reported intervals are confirmed, 2 contradicted, or too few draws.\n"
       "Examples:\n"
       "  rigcal bootstrap run.csv --rig rig.textproto --draws 1000 --folder draws\n"
       "  rigcal bootstrap a.csv b.csv --rig rig.textproto --method blocks --plot boot.html",

@@ -359,10 +359,9 @@ TEST(DescriptionErrors, AreNotTestedIfAJointTurnsTooFarBetweenSamples) {
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].message.code, MessageCode::kDescriptionNotChecked);
   EXPECT_EQ(findings[0].severity, Severity::kNote);
-  EXPECT_NE(
-      describe_finding(findings[0]).what.find("0.7 rad within 20 ms in 100 % of the examined rows"),
-      std::string::npos)
-      << describe_finding(findings[0]).what;
+  const std::string what = describe_finding(findings[0]).what;
+  EXPECT_NE(what.find("in 100 % of the examined rows"), std::string::npos) << what;
+  EXPECT_NE(what.find("0.7 rad within 20 ms"), std::string::npos) << what;
   const Described slower = whirling(0.01);
   for (const Finding& finding : examine_description(slower.mechanism, slower.recordings).findings) {
     EXPECT_NE(finding.message.code, MessageCode::kDescriptionNotChecked);

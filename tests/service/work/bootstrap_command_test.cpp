@@ -70,7 +70,8 @@ TEST_F(BootstrapCommand, AnswersInItsFirstLine) {
   const std::string page = folder_.file("b.html");
   const ProgramRun run =
       run_successfully(bootstrap("--draws 40 --method noise --plot " + page), {"coverage"});
-  EXPECT_TRUE(run.out.starts_with("The reported 95 % intervals hold on this rig: each contains"))
+  EXPECT_TRUE(run.out.starts_with(
+      "The bootstrap confirms the reported 95 % intervals for this rig: each interval contains"))
       << run.out;
   EXPECT_NE(contents_of(page).find("noise, percentile"), std::string::npos);
   const ProgramRun few = run_rigcal(bootstrap("--draws 2 --method noise"));
@@ -89,13 +90,13 @@ TEST_F(BootstrapCommand, FindsTooNarrowIntervalsOfAWrongRig) {
   const ProgramRun same = bootstrap_pair("same", "0.004");
   EXPECT_EQ(same.exit_code, 0) << same.err;
   EXPECT_TRUE(
-      same.out.starts_with("The reported 95 % intervals hold on this rig: "
+      same.out.starts_with("The bootstrap confirms the reported 95 % intervals for this rig: "
                            "blocks of time scatter at most "))
       << same.out;
   const ProgramRun other = bootstrap_pair("other", "0.0045");
   EXPECT_EQ(other.exit_code, 2) << other.err;
   EXPECT_TRUE(
-      other.out.starts_with("The reported 95 % intervals do not hold on this rig: "
+      other.out.starts_with("The bootstrap contradicts the reported 95 % intervals for this rig: "
                             "the interval of \"pendulum.J_zz\" is too narrow "
                             "(blocks of time scatter "))
       << other.out;
@@ -113,10 +114,12 @@ TEST_F(BootstrapCommand, JudgesRealRecordings) {
   };
   expect_parts(first_line("multiarm_single/single_pendulum_free_swing.csv --segments 1",
                           "rig-multiarm-single.textproto"),
-               {"The reported 95 % intervals hold on this rig: blocks of time scatter at most "});
+               {"The bootstrap confirms the reported 95 % intervals for this rig: "
+                "blocks of time scatter at most "});
   // "2.b" is at its lower bound, 0. Draws in which it is not have wide intervals of their own.
   expect_parts(first_line("lund_furuta/FurutaData.csv", "rig-lund-furuta.textproto"),
-               {"The reported 95 % intervals hold on this rig: blocks of time scatter at most 1."});
+               {"The bootstrap confirms the reported 95 % intervals for this rig: "
+                "blocks of time scatter at most 1."});
 }
 
 // Tasks of other machines lead to the same result to the last bit, also if a task runs twice.
