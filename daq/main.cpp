@@ -89,7 +89,8 @@ class Commands {
  private:
   void add_rig(CLI::App& command) {
     command.add_option("--rig", run_.rig_path, "rig file, configs/rig-*.textproto")->required();
-    command.add_option("--url", run_.url, "unit to use instead of the rig file's");
+    command.add_option("--url", run_.url,
+                       "address of the unit, instead of the address in the rig file");
   }
 
   daq::RigConfig load_watched_rig() const {
@@ -122,15 +123,15 @@ class Commands {
     CLI::Option* out = command.add_option("--out", run_.out_path, "recording to write, *.mcap");
     add_service(command, "also stream to this service, host:port or unix:/path", run_.service);
     command.add_flag("--not-commissioned", run_.not_commissioned,
-                     "allow commands above 25 % of command_max on a rig that was not commissioned, "
-                     "or changed since");
+                     "allow commands above 25 % of command_max on a rig that was not "
+                     "commissioned, or that was changed afterwards");
     command
         .add_option("--until", until_,
-                    "end the recording as soon as this parameter is precise enough, e.g. "
-                    "B.J_yy:0.1% or \"B.J_yy:4e-6 kg·m²\" (half of its 95 % interval), the model "
-                    "fits, and all other --until hold; needs --service")
+                    "end the recording as soon as the model fits and the parameters of all "
+                    "--until are precise enough; the precision is half of the 95 % interval, "
+                    "e.g. B.J_yy:0.1% or \"B.J_yy:4e-6 kg·m²\"; needs --service")
         ->type_name("NAME:PRECISION");
-    command.add_flag("--quiet", is_quiet_, "print lines only, no view of the run in place");
+    command.add_flag("--quiet", is_quiet_, "print lines only, without a live view of the run");
     CLI::Option* plot = command.add_option(
         "--plot", plot_path_,
         "dry run: only write the planned commands to this .svg or .csv file. For scenarios whose "

@@ -93,9 +93,9 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
              "Recordings: CSV, MAT, MCAP of rigcal-daq, or a ROS 2 bag (MCAP) with joint states")
       ->required();
   add_option(command, "--rig", options.rig, "FILE", "Rig file (proto/rig.proto)")->required();
-  command.add_option("--from", options.selection.from, "Start of the used samples [s]")
+  command.add_option("--from", options.selection.from, "Use samples from this time on [s]")
       ->check(proto::finite_number());
-  command.add_option("--to", options.selection.to, "End of the used samples [s]")
+  command.add_option("--to", options.selection.to, "Use samples up to this time [s]")
       ->check(proto::finite_number());
   add_option(command, "--segments", options.segments, "LIST",
              "Use these segments only, e.g. 0-3,5");
@@ -105,7 +105,7 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
              "--fix and --start may be repeated")
       ->allow_extra_args(false);
   add_option(command, "--fix", options.edits.fix, "NAME[=VALUE]",
-             "Fix this parameter, at VALUE if given")
+             "Keep this parameter constant, at VALUE if given")
       ->allow_extra_args(false);
   add_option(command, "--start", options.edits.start, "NAME=VALUE",
              "Initial value of this parameter")
@@ -120,9 +120,9 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
             for (const std::string& text : texts) parse_parameters_option(text, options);
           },
           "Kind of parameters: physical, or shadow (of a SPOOK simulator at the time step). "
-          "Default: physical, unless a loop or a simulator option requires shadow. "
-          "FILE, also in addition: a result of --json. "
-          "Its values are used, as initial values of free parameters")
+          "Default: physical, unless a loop or a simulator option requires shadow. FILE, alone "
+          "or in addition: a result of --json, whose values are used; for free parameters they "
+          "are initial values")
       ->type_name("physical|shadow|FILE")
       ->allow_extra_args(false)
       ->group(kMethodGroup);

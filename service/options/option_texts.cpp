@@ -16,13 +16,13 @@ struct OptionHelp {
 };
 
 constexpr OptionHelp kOptionHelp[] = {
-    {"step", "Time step h; default: automatic. Physical: maximum integration step"},
+    {"step", "Time step; for physical parameters the maximum integration step. Default: automatic"},
     {"acceleration-noise", "Process noise, for physical parameters; default: from the data"},
     {"state-error-weight",
      "Weight of impulse residuals relative to angle residuals; default: from the data"},
-    {"compliance", "Compliance of all joints; default: the rig file's"},
-    {"damping-time", "Damping time of all joints; default: the rig file's"},
-    {"residual", "Form of the step residual; default: implicit"},
+    {"compliance", "Compliance of all joints; default: from the rig file"},
+    {"damping-time", "Damping time of all joints; default: from the rig file"},
+    {"residual", "Form of the residual of a time step; default: implicit"},
     {"states", "Unknowns of a time step; default: configurations"},
     {"linear",
      "Only a linear regression of inverse dynamics: fast, but biased by sensor noise. "
@@ -30,10 +30,10 @@ constexpr OptionHelp kOptionHelp[] = {
     {"filter-cutoff",
      "Low-pass cutoff for initial states; raised automatically for fast motion. "
      "Lower it for noisy sensors"},
-    {"max-iterations", "Maximum number of iterations of a fit; each restart gets as many again"},
+    {"max-iterations", "Maximum number of iterations of a fit, and of each of its restarts"},
     {"restarts",
      "Maximum number of successful restarts of a fit that may have ended in a local minimum. "
-     "Only for physical parameters. 0: faster, no restarts"},
+     "Only for physical parameters. 0: no restarts, which is faster"},
     {"no-refine", "Omit the fit of the open-loop simulation after the joint estimation"},
     {"no-start-from-physical",
      "Start from the given values instead of first estimating physical parameters"},
@@ -41,8 +41,8 @@ constexpr OptionHelp kOptionHelp[] = {
      "Use recordings unrepaired: "
      "reject no outliers, do not split at lost samples, free no offset after an encoder slip"},
     {"inertias",
-     "Parameterization of completely free inertias: "
-     "two kinds that guarantee physical consistency, or by entries; default: log-cholesky"},
+     "Parameterization of completely free inertias; entries does not guarantee physical "
+     "consistency. Default: log-cholesky"},
 };
 
 }  // namespace

@@ -165,22 +165,23 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   Options options;
   CLI::App app{
-      "A simulated conversion unit with a simulated rig.\n"
-      "Prints the URL that a host opens, runs until Ctrl-C, then prints its counters.\n\n"
+      "Simulates a unit (microcontroller board) with a rig.\n"
+      "Prints the URL that a host opens, runs until Ctrl-C, then prints its counters.\n"
+      "\n"
       "  rigcal-sim --rig configs/rig-furuta.textproto --link /tmp/rig0",
       "rigcal-sim"};
   app.set_version_flag("--version", std::string("rigcal-sim ") + RIGCAL_VERSION);
   app.footer(
       "Exit status: 0 ended on request; 1 invalid input or usage, an error of a port or file, "
       "or a motion that cannot be simulated.");
-  CLI::Option* rig = app.add_option(
-      "--rig", options.rig,
-      "Rig file (proto/rig.proto) whose rig, encoders and motors the unit simulates");
+  CLI::Option* rig =
+      app.add_option("--rig", options.rig,
+                     "Rig file (proto/rig.proto) with the rig, encoders and motors to simulate");
   app.add_option("--config", options.config,
                  "Simulation file (proto/sim.proto); "
                  "with --rig, it may only contain the unit, the line, the hand and faults");
   app.add_option("--parameters", options.values,
-                 "Result file (calibrate --json) whose parameter values the rig has")
+                 "Result file (calibrate --json) with the parameter values of the rig")
       ->needs(rig);
   app.add_option("--at", options.positions,
                  "Initial coordinate JOINT=VALUE [rad or m], or JOINT=VALUEdeg; "

@@ -93,9 +93,10 @@ void check_content(const RepeatOptions& options, const StoredResult& result, std
           ? fmt::format("{}: the recording {:?} was not read from a file, so this file cannot be "
                         "verified; give the right file, or --changed-data",
                         path, name_of(result.request.recordings[index]))
-          : fmt::format("{}: differs in content from the recording that {} was calibrated from "
-                        "(SHA-256 {}…); give the right file, or --changed-data",
-                        path, result.file, then.substr(0, 12)));
+          : fmt::format(
+                "{}: differs in content from the recording of the result {} (SHA-256 {}…); give "
+                "the right file, or --changed-data",
+                path, result.file, then.substr(0, 12)));
 }
 
 void find_recordings(const RepeatOptions& options, StoredResult& result) {
@@ -226,8 +227,9 @@ ExitCode print_calibration(const estimator::Calibration& calibration, const Cali
 void add_options(CLI::App& command, RepeatOptions& options) {
   add_option(command, "result", options.result, "RESULT.json", "Result of calibrate --json")
       ->required();
-  add_option(command, "recordings", options.recordings, "RECORDING",
-             "Its recordings; default: the recorded paths, or beside the result");
+  add_option(
+      command, "recordings", options.recordings, "RECORDING",
+      "Recordings of the result; default: their original paths, or the folder of the result");
   command.add_flag("--changed-data", options.changed_data,
                    "Allow recordings whose content has changed since the calibration");
   command
@@ -244,7 +246,7 @@ void add_repeat(CLI::App& app, ExitCode& exit_code) {
   add_command<RepeatOptions>(
       app, exit_code, "repeat",
       "Repeat a calibration from its result file, and compare the estimates",
-      "The result holds the rig file's text, all options, and the hashes of its recordings.\n"
+      "The result contains the rig file's text, all options, and the hashes of its recordings.\n"
       "Exit status: 0 every estimate is within 0.01 standard deviations of the previous one,\n"
       "2 otherwise.\n"
       "Examples:\n"

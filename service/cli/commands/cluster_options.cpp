@@ -9,24 +9,26 @@ CLI::Option* add_cluster_options(CLI::App& command, bool& on_slurm, SlurmSetting
   const std::string group = "Cluster";
   CLI::Option* const executor =
       add_option(command, "--executor", on_slurm, "local|slurm",
-                 "Place of the computation: this machine, or the Slurm cluster whose nodes share "
-                 "the folder of the results; default: local",
+                 "Compute on this machine, or on a Slurm cluster whose nodes share the folder of "
+                 "the results; default: local",
                  group)
           ->transform(
               proto::one_of(std::map<std::string, bool>{{"local", false}, {"slurm", true}}));
   const auto add = [&](const char* name, auto& value, const char* type, const char* description) {
     return add_option(command, name, value, type, description, group)->needs(executor);
   };
-  add("--partition", slurm.partition, "NAME", "Partition of the cluster; default: the cluster's");
-  add("--account", slurm.account, "NAME", "Account that is charged; default: the user's");
+  add("--partition", slurm.partition, "NAME",
+      "Partition of the cluster; default: its default partition");
+  add("--account", slurm.account, "NAME",
+      "Slurm account of the tasks; default: the default account of the user");
   add("--task-time", slurm.time_min, "MIN",
-      "Time limit of a task [min]; default: that of the partition")
+      "Time limit of a task [min]; default: the limit of the partition")
       ->check(proto::count_from_to(1, 100'000));
   add("--task-memory", slurm.memory_MB, "MB",
-      "Memory of a task [MB]; default: that of the partition")
+      "Memory of a task [MB]; default: the default of the partition")
       ->check(proto::count_from_to(1, 100'000'000));
   add("--task-cpus", slurm.cpus, "N",
-      "Processors of a task, which computes as many items at once; default: 1")
+      "Processors of a task; each computes one draw or calibration at a time; default: 1")
       ->check(proto::count_from_to(1, 256));
   add("--batch-head", slurm.head, "FILE",
       "First lines of the batch script: \"#!\", \"#SBATCH\" lines, and commands such as "

@@ -53,7 +53,7 @@ void add_options(CLI::App& command, BootstrapOptions& options) {
   add_estimation_options(command, options.estimation);
   const std::string group = "Draws";
   add_option(command, "--draws", options.settings.draws, "N",
-             "Number of draws of noise, and of blocks", group)
+             "Number of draws of the method noise, and of the method blocks", group)
       ->check(proto::count_from_to(2, 1'000'000))
       ->capture_default_str();
   add_option(

@@ -64,9 +64,10 @@ void add_experiment_options(CLI::App& command, ExperimentRequest& experiment) {
   command.add_option("--rate", experiment.rate, "Sampling rate of the unit [Hz]")
       ->check(proto::number_from_to(20.0, 10000.0))
       ->capture_default_str();
-  add_option(command, "--motor", experiment.motor, "JOINT", "Driven joint; default: the only one");
+  add_option(command, "--motor", experiment.motor, "JOINT",
+             "Joint whose motor is driven; default: the only joint with a motor");
   add_option(command, "--command-max", experiment.command_max, "NUMBER",
-             "Maximum command, in the motor's unit; default: the rig file's limit")
+             "Maximum command, in the unit of the motor's command; default: the rig file's limit")
       ->check(proto::number_from_to(1e-9, 1e6));
   std::map<std::string, CommandKind> kinds;
   for (const CommandKind kind :
@@ -74,7 +75,7 @@ void add_experiment_options(CLI::App& command, ExperimentRequest& experiment) {
     kinds[command_kind_name(kind)] = kind;
   }
   add_option(command, "--kind", experiment.kind, "multisine|pulses|swing-up",
-             "Shape of the command; default: the more informative one")
+             "Kind of command; default: the most informative kind")
       ->transform(proto::one_of(kinds));
   add_option(command, "--at", experiment.at, "JOINT=VALUE",
              "Joint position at the start of the run [rad or m]; default: "
@@ -96,7 +97,7 @@ void add_options(CLI::App& command, DesignOptions& options) {
                               "(rigcal calibrate --json)")
       ->excludes(after);
   add_option(command, "--for", options.targets, "NAME[:PRECISION]",
-             "Target parameter and its standard deviation: 1.b:2%, or 1.b:1e-5 in its unit. "
+             "Parameter and its wanted standard deviation: 1.b:2%, or 1.b:1e-5 in its unit. "
              "Without PRECISION: as precisely as possible. Default: all free parameters");
   add_experiment_options(command, options.experiment);
   add_option(command, "--out", options.out, "FILE", "Scenario file to write")->required();

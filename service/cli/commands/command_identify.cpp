@@ -454,7 +454,7 @@ void add_options(CLI::App& command, IdentifyOptions& options) {
   options.experiment.threads = 0;
   add_option(command, "--rig", options.rig, "FILE", "Rig file (proto/rig.proto)")->required();
   add_option(command, "--until", options.targets, "NAME:PRECISION",
-             "Parameter and the standard deviation to reach: 1.b:2%, or 1.b:1e-5 in its unit")
+             "Parameter and its wanted standard deviation: 1.b:2%, or 1.b:1e-5 in its unit")
       ->required();
   add_option(command, "--folder", options.folder, "FOLDER",
              "Folder for scenarios, recordings and results; an existing folder is continued")
@@ -463,7 +463,7 @@ void add_options(CLI::App& command, IdentifyOptions& options) {
                               "Omit the test pushes. Design the first run with the values and "
                               "covariance of this result (rigcal calibrate --json)");
   add_option(command, "--url", options.url, "URL",
-             "Conversion unit to use instead of that in the rig file");
+             "Address of the unit (microcontroller board), instead of the address in the rig file");
   command.add_option("--runs", options.runs, "Maximum number of runs, including existing ones")
       ->check(proto::count_from_to(1, 99))
       ->capture_default_str();
@@ -474,10 +474,11 @@ void add_options(CLI::App& command, IdentifyOptions& options) {
       ->capture_default_str();
   add_experiment_options(command, options.experiment);
   add_option(command, "--daq", options.daq, "FILE",
-             "The rigcal-daq to use; default: the one beside rigcal");
+             "Path of rigcal-daq; default: in the folder of rigcal");
   command.add_flag(
       "--not-commissioned", options.not_commissioned,
-      "Allow a rig that was not commissioned with rigcal-daq commission or was changed since then");
+      "Allow a rig that was not commissioned with rigcal-daq commission, or that was changed "
+      "afterwards");
   command.add_flag("--quiet", options.quiet, "No progress");
 }
 

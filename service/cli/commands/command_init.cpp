@@ -319,7 +319,8 @@ void add_options(CLI::App& command, InitOptions& options) {
              "Counts per metre of the cart's encoder")
       ->check(proto::positive_number());
   text("--command", columns.command, "Column of the motor's command", "COLUMN");
-  text("--command-unit", columns.command_unit, "Its unit, such as V, A, N·m, duty", "UNIT");
+  text("--command-unit", columns.command_unit, "Unit of the command, such as V, A, N·m, duty",
+       "UNIT");
   command.add_flag("--no-motor", columns.no_motor, "The rig has no motor");
   text("--unit", options.unit,
        "Address of the conversion unit, such as serial:///dev/ttyACM0: write the sections unit and "

@@ -52,9 +52,9 @@ void add_options(CLI::App& command, WorkOptions& options) {
 void add_work(CLI::App& app, ExitCode& exit_code) {
   add_command<WorkOptions>(
       app, exit_code, "work", "Compute one task of a folder, on a machine that shares the folder",
-      "Other commands make the tasks, and start this command on the nodes of a cluster.\n"
+      "Other commands write the tasks, and start this command on the nodes of a cluster.\n"
       "It accepts only tasks of the same build of rigcal,\n"
-      "and stores each result as soon as the result is finished.\n"
+      "and stores each result as soon as it is finished.\n"
       "Example:\n"
       "  rigcal work --folder draws --task 3",
       work);

@@ -152,15 +152,15 @@ void export_source(const ExportOptions& options) {
 
 void add_options(CLI::App& command, ExportOptions& options) {
   add_option(command, "source", options.source, "RECORDING|RIG",
-             "Recording of rigcal-daq, finished or not; with --rig any other; or a rig file")
+             "Recording of rigcal-daq, complete or not; with --rig any recording; or a rig file")
       ->required();
   add_option(command, "--out", options.out, "FILE",
              "File to write: .csv or .mat. For a rig: .urdf, or .xml for MuJoCo; "
              "for its equations of motion .c, .fmu, or .py for CasADi. May be repeated")
       ->required();
   add_option(command, "--rig", options.rig, "RIG",
-             "Read the recording with this rig file, in any format that calibrate reads. "
-             "Write the columns that recording { } of the rig file names, or default columns");
+             "Read the recording with this rig file, in any format that calibrate reads. Write "
+             "the columns that recording { } of the rig file lists, or default columns");
   add_topic_option(command, options.topic);
   add_parameter_values_option(
       command, options.values,
@@ -241,12 +241,13 @@ void add_options(CLI::App& command, ImportOptions& options) {
   add_option(command, "--out", options.out, "FILE", "Rig file to write; default: print it");
   command.add_flag("--force", options.force, "Overwrite an existing file");
   add_option(command, "--joints", options.joints, "NAME,...",
-             "Joints that move, with those that mimic them; others are fixed at zero. Default: all")
+             "Joints that move, together with joints that mimic them; all others are fixed at "
+             "zero. Default: all")
       ->delimiter(',')
       ->allow_extra_args(false);
   add_option(command, "--at", options.positions, "JOINT=VALUE",
-             "Fix a joint that --joints does not name at this position in rad or m, or in degrees "
-             "(elbow=90deg); may be given several times")
+             "Fix a joint that --joints does not list at this position in rad or m, or in "
+             "degrees (elbow=90deg); may be given several times")
       ->allow_extra_args(false);
   add_option(command, "--scale-length", options.length_scale, "FACTOR",
              "Multiply all lengths, for example by 0.001 if the file is in mm; default: 1")
@@ -283,7 +284,7 @@ void add_options(CLI::App& command, RecoverOptions& options) {
   add_option(command, "recording", options.source, "MCAP", "Recording, .mcap.part or .mcap")
       ->required();
   add_option(command, "--out", options.out, "MCAP",
-             "Recording to write (RECORDING.recovered.mcap unless given)");
+             "Recording to write; default: RECORDING.recovered.mcap");
 }
 
 }  // namespace

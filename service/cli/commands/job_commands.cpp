@@ -266,7 +266,7 @@ void add_jobs(CLI::App& app, ExitCode& exit_code) {
   auto* id =
       command->add_option("id", options->id, "Job id or its beginning; default: list all jobs");
   id->type_name("JOB");
-  command->add_flag("--delete", options->remove, "Delete it, with its result")->needs(id);
+  command->add_flag("--delete", options->remove, "Delete the job and its result")->needs(id);
   command->add_flag("--json", options->json, "Print JSON");
   const auto work = [](ServiceClient& client, const JobOptions& given) {
     return given.id.empty() ? list_jobs(client, given) : show_job(client, given);
@@ -284,7 +284,7 @@ void add_watch(CLI::App& app, ExitCode& exit_code) {
       app.add_subcommand("watch", "Show the progress of a job, or the samples of a session");
   const auto options = std::make_shared<JobOptions>();
   add_option(*command, "id", options->id, "ID", "Job, or session:ID of a session")->required();
-  command->add_flag("--session", options->session, "ID is a session: show its samples");
+  command->add_flag("--session", options->session, "Show the samples of this session");
   command->add_flag("--json", options->json, "Print JSON");
   run_with(*command, options, watch, exit_code,
            "Ctrl-C ends the display; the job or the session continues.\n"
@@ -335,7 +335,7 @@ void add_report(CLI::App& app, ExitCode& exit_code) {
   add_option(*command, "id", options->id, "JOB", "Job")->required();
   add_option(*command, "--out", options->report, "FILE", "Default: JOB.html");
   command->add_flag("--cross-validation", options->cross_validation,
-                    "The report of its cross-validation");
+                    "Write the report of the job's cross-validation");
   run_with(*command, options, write_report, exit_code,
            "Examples:\n"
            "  rigcal report job-3f2a --out run.html\n"

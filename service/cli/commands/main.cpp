@@ -26,8 +26,9 @@ constexpr const char* kFooter =
     "      --scenario configs/scenario-release.textproto --out release.csv\n"
     "  rigcal design --rig rig.textproto --after run.json --for 1.b:2% --out next.textproto\n"
     "  rigcal identify --rig rig.textproto --until 1.b:2% --folder runs\n"
-    "\nExit status: 0 done, 1 bad input or usage, or output that failed, 2 not converged,\n"
-    "3 trouble with the service, 130 stopped by Ctrl-C or --time-limit.\n"
+    "\n"
+    "Exit status: 0 done, 1 bad input or usage, or output not written, 2 not converged,\n"
+    "3 error of the service, 130 stopped by Ctrl-C or --time-limit.\n"
     "Run rigcal COMMAND --help for help on a command.";
 
 }  // namespace

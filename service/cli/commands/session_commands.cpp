@@ -131,7 +131,8 @@ void add_sessions(CLI::App& app, ExitCode& exit_code) {
   const auto options = std::make_shared<SessionsOptions>();
   add_option(*command, "id", options->id, "SESSION",
              "Session id or its beginning; default: list all sessions");
-  auto* fetched = command->add_option("--fetch", options->fetch, "Write its recording to a file");
+  auto* fetched = command->add_option("--fetch", options->fetch,
+                                      "Write the recording of the session to a file");
   fetched->type_name("FILE");
   auto* ended = command->add_flag(
       "--end", options->end,

@@ -136,9 +136,10 @@ void add_options(CLI::App& command, CrossvalidateOptions& options) {
 
 void add_crossvalidate(CLI::App& app, ExitCode& exit_code) {
   add_command<CrossvalidateOptions>(
-      app, exit_code, "crossvalidate", "Predict every recording, or piece of one, from all others",
-      "Every fold calibrates without one piece. With the parameters fixed it then estimates that\n"
-      "piece's states and simulates the piece open loop from a fitted initial state.\n"
+      app, exit_code, "crossvalidate",
+      "Predict every recording, or piece of a recording, from all others",
+      "Every fold calibrates without one piece. With these parameters it then estimates the\n"
+      "states of this piece, and simulates the piece open loop from a fitted initial state.\n"
       "Examples:\n"
       "  rigcal crossvalidate a.csv b.csv c.csv --rig rig.textproto --plot cross.html\n"
       "  rigcal crossvalidate run.csv --rig rig.textproto --pieces 5 --json cross.json",

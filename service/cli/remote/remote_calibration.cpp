@@ -355,7 +355,7 @@ void add_remote_options(CLI::App& command, RemoteOptions& remote) {
       ->envname("")
       ->description("Calibrate on the service at this address; recordings may be session:ID");
   const std::string group = "Service";
-  add_option(command, "--job", remote.job_id, "JOB", "Job id; default: a hash of its content",
+  add_option(command, "--job", remote.job_id, "JOB", "Job id; default: a hash of the job's content",
              group)
       ->needs("--server");
   command.add_flag("--detach", remote.detach, "Print the job's id and exit; see watch, result")
@@ -363,7 +363,7 @@ void add_remote_options(CLI::App& command, RemoteOptions& remote) {
       ->needs("--server");
   command
       .add_flag("--skip-cross-validation", remote.skip_cross_validation,
-                "Do not predict each recording from the others")
+                "Omit the cross-validation, which predicts each recording from the others")
       ->group(group)
       ->needs("--server");
 }
