@@ -102,11 +102,10 @@ constexpr MessageRow kCalibrationRows[] = {
      "deviations)"},
     {kParameterValue, "parameter-value", "{parameter} {value:4}"},
     {kHeldOutSensor, "held-out-sensor",
-     "{is_encoder|encoder |}{sensor:?} was held out: "
-     "its readings are predicted with an RMSE of {rmse} (its noise: {noise:2}[; "
-     "{scatter} without a constant offset of {offset}, "
-     "which the other sensors hardly identify]){at_start|, with its own free parameters, "
-     "which only it identifies, at their initial values|}; {gain}"},
+     "{is_encoder|encoder |}{sensor:?} was held out: its readings are predicted with an RMSE of "
+     "{rmse} (noise of the sensor: {noise:2}[; {scatter} without a constant offset of {offset}, "
+     "which the other sensors hardly identify]){at_start|, with its own free parameters, which "
+     "only it identifies, at their initial values|}; {gain}"},
     {kNoGain, "no-gain", "using this sensor would not make any estimate more precise"},
     {kGainedParameter, "gained-parameter",
      "{parameter} is not identifiable without the held-out sensors"},
@@ -121,9 +120,9 @@ constexpr MessageRow kCalibrationRows[] = {
      "so the scale of its gyroscope is not identifiable; "
      "fix the scale, or add an encoder to the joint"},
     {kBiasOrTilt, "bias-or-tilt",
-     "{parameters} are hardly distinguishable: the rotations of inertial sensor {sensor:?} "
-     "relative to gravity are too small to distinguish a bias from a tilt. "
-     "Fix one of the parameters at a measured value, or record larger rotations"},
+     "{parameters} are hardly distinguishable: inertial sensor {sensor:?} rotates too little "
+     "relative to gravity to distinguish a bias from a tilt. Fix one of the parameters at a "
+     "measured value, or record larger rotations"},
     {kOnlyDelayDifferences, "only-delay-differences",
      "{parameters}: only differences of these delays are identifiable, "
      "because no sensor with a fixed delay measures the same motion; "

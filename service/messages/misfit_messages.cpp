@@ -13,8 +13,8 @@ constexpr MessageRow kMisfitRows[] = {
      "estimate the delay: `motor {{ input_delay {{ value: {input_delay} free: true }} }}`"},
     {kEarlyCommand, "early-command",
      "the command of motor {motor:?} acts {delay} earlier than recorded",
-     "the time stamps of the commands are late relative to the time stamps of the angles: "
-     "shift the control column by this delay"},
+     "the commands have later time stamps than the angles of the same time: shift the control "
+     "column by this delay"},
     {kClippedCommand, "clipped-command",
      "the command of motor {motor:?} is clipped at {level}, but recorded up to {largest}",
      "record the amplifier's output, limit the command to its range, "
@@ -48,8 +48,8 @@ constexpr MessageRow kMisfitRows[] = {
      "{parameter} is {value} instead of {given:4}", kMeasureAgain},
     {kMissingFriction, "friction-law",
      "friction has terms that are missing in the rig file: {terms:, }",
-     "estimate these terms, too, in `friction {{ }}` of the joint; "
-     "`rigcal compare` shows which terms improve predictions"},
+     "estimate these terms, too, in `friction {{ }}` of the joint; `rigcal compare` shows which "
+     "terms improve the predictions"},
     {kMissingAirDrag, "air-drag", "air drag is missing in the rig file: {terms:, }",
      "estimate the drag: `air_drag {{ coefficient {{ value: ... free: true }} }}` of the body"},
     {kFittedTerm, "fitted-term", "{parameter} {value}"},

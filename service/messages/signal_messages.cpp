@@ -30,8 +30,8 @@ constexpr const char* kIdenticalSentence =
 constexpr const char* kIdenticalAdvice =
     "check that each encoder has its own column in the rig file";
 constexpr const char* kInertialSentence =
-    "the {instrument} of inertial sensor {sensor:?} contradicts the encoders: {errors}; "
-    "with this correction, {percent:2} % is unexplained";
+    "the {instrument} of inertial sensor {sensor:?} contradicts the encoders: {errors}; with "
+    "this correction, {percent:2} % of the variance of its readings is unexplained";
 
 constexpr MessageRow kSignalRows[] = {
     {kOutliers, "outliers", kOutlierSentence, kDirtyEncoder, kRejected},

@@ -111,9 +111,9 @@ void Conversation::greet(ServiceRequest& request) {
   if (hello.protocol_version() != proto::kServiceVersion) {
     return send_error_and_close(make_service_error(
         ServiceError::PROTOCOL_VERSION,
-        "this service speaks protocol version " + std::to_string(proto::kServiceVersion) +
+        "this service uses protocol version " + std::to_string(proto::kServiceVersion) +
             ", the client version " + std::to_string(hello.protocol_version()) +
-            "; use programs of the same release"));
+            "; use programs of the same version"));
   }
   mode_ = ConversationMode::kClient;
   log_event(LogLevel::kInfo, "client_connected",
@@ -135,9 +135,9 @@ void Conversation::open_session(const rigcal::v1::OpenSession& request) {
   if (request.protocol_version() != proto::kStreamVersion) {
     return on_session_refused(
         SessionRefused::REASON_PROTOCOL_VERSION,
-        "this service speaks stream version " + std::to_string(proto::kStreamVersion) +
+        "this service uses stream version " + std::to_string(proto::kStreamVersion) +
             ", the rig computer version " + std::to_string(request.protocol_version()) +
-            "; use programs of the same release");
+            "; use programs of the same version");
   }
   auto opened = sessions_.open(request, peer_.identity);
   if (const auto* refused = std::get_if<SessionRefused>(&opened)) {

@@ -50,7 +50,7 @@ ListenAddress parse_listen_address(asio::io_context& io, const std::string& text
                                           asio::ip::tcp::resolver::passive, error);
   if (error || found.empty()) {
     throw proto::InputError("\"" + text + "\" is not an address: " + error.message() +
-                            "; name one of this machine's, e.g. 127.0.0.1:7330");
+                            "; give an address of this machine, e.g. 127.0.0.1:7330");
   }
   const asio::ip::tcp::endpoint endpoint = found.begin()->endpoint();
   return {endpoint, "", endpoint.address().is_loopback()};

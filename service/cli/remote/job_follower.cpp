@@ -228,7 +228,7 @@ ExitCode print_job_end(const JobInfo& info) {
   if (info.state() == rigcal::v1::JOB_DONE) return kDone;
   if (!proto::has_ended(info)) {
     std::cerr << "rigcal: job \"" << info.job_id() << "\" continues; rigcal watch " << info.job_id()
-              << " follows it again, rigcal cancel " << info.job_id() << " ends it\n";
+              << " shows its progress again, rigcal cancel " << info.job_id() << " ends it\n";
     return kInterrupted;
   }
   std::cerr << "rigcal: job \"" << info.job_id() << "\" "

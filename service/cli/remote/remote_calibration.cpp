@@ -173,7 +173,7 @@ void print_submitted(const rigcal::v1::JobInfo& info) {
   const std::string& id = info.job_id();
   if (!proto::has_ended(info)) {
     std::cerr << "job \"" << id << "\" was submitted; rigcal watch " << id
-              << " follows it, rigcal cancel " << id << " ends it\n";
+              << " shows its progress, rigcal cancel " << id << " ends it\n";
   } else if (info.state() == rigcal::v1::JOB_DONE) {
     std::cerr << "job \"" << id << "\" has already finished; this is its result\n";
   }

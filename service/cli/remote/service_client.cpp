@@ -122,8 +122,9 @@ class ServiceSocket {
     std::string why;
     socket_ = connect_to(endpoint_.place, why);
     if (socket_ < 0) {
-      throw proto::InputError("no service at {}: {}; start rigcald or name another with --server",
-                              endpoint_.host_port, why);
+      throw proto::InputError(
+          "no service at {}: {}; start rigcald, or give another address with --server",
+          endpoint_.host_port, why);
     }
     if (endpoint_.tls) shake_hands();
   }

@@ -183,7 +183,7 @@ std::string text_of_sensor(const HeldOutSensor& sensor) {
 TEST(HeldOutSensors, AreDescribedInWords) {
   HeldOutSensor sensor{.name = "2", .rmse = 2e-3, .noise = 1e-3};
   EXPECT_NE(text_of_sensor(sensor).find(
-                "RMSE of 2 mrad (its noise: 1 mrad); using this sensor would not"),
+                "RMSE of 2 mrad (noise of the sensor: 1 mrad); using this sensor would not"),
             std::string::npos)
       << text_of_sensor(sensor);
   sensor.mean = 1.9e-3;
@@ -200,7 +200,8 @@ TEST(HeldOutSensors, AreDescribedInWords) {
   sensor = {.name = "imu.accel_x", .unit = "m/s²", .rmse = 0.03, .noise = 0.02};
   EXPECT_EQ(text_of_sensor(sensor),
             "\"imu.accel_x\" was held out: its readings are predicted with an RMSE of 0.03 m/s² "
-            "(its noise: 0.02 m/s²); using this sensor would not make any estimate more precise");
+            "(noise of the sensor: 0.02 m/s²); using this sensor would not make any estimate more "
+            "precise");
 }
 
 }  // namespace

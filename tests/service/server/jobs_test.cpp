@@ -432,7 +432,7 @@ TEST_F(Watch, ReportsThatTheServiceIsGone) {
   EXPECT_NE(terminal.output().find("it is safe to retry"), std::string::npos) << terminal.output();
   Terminal later("watch job" + at(service_));
   EXPECT_EQ(later.wait(), 3);
-  expect_parts(later.output(), {"start rigcald or name another"});
+  expect_parts(later.output(), {"start rigcald, or give another address"});
 }
 
 // A session in progress shows its newest samples, all counted, until it ends; after that there is
