@@ -74,8 +74,8 @@ struct QuantizationErrors {
   Eigen::MatrixXd draws;
 };
 
-/// Computes the effect of quantization errors on the parameters. For a quantization step q and a
-/// random phase of the quantization grid, the errors at two angles that differ by d have the
+/// Computes the effect of quantization errors on the parameters. The phase of the quantization grid
+/// is random. For a quantization step q, errors at two angles that differ by d then have the
 /// covariance (q²/12) (1 − 6x + 6x²), where x = frac(d/q) [Wid08, ch. 5]. A Fourier series in d
 /// turns the double sum over time into one sum per harmonic, so the computing time is linear in the
 /// number of readings. Segments and sensors have independent phases; the random seed is fixed.

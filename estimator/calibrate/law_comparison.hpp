@@ -92,8 +92,8 @@ struct FrictionLawComparison {
   std::vector<JointKind> kinds;  ///< joint kinds of the sensors whose errors are pooled
   int folds = 0;
   std::vector<FrictionLawScore> laws;  ///< sorted by error; laws without a result come last
-  /// Index of the recommended law: the law with the fewest parameters within one standard error of
-  /// the best law, the first if there are several. −1 if no law has a result.
+  /// Index of the recommended law: among laws within one standard error of the best law, the first
+  /// with the fewest parameters. −1 if no law has a result.
   int recommended = -1;
   /// Indices of the best law, and of the laws that are indistinguishable from it: their errors
   /// differ by less than two standard errors.

@@ -248,8 +248,8 @@ struct Quantity {
 
 struct Message;
 
-/// A named value that is inserted into the text of a message: names of sensors, joints and
-/// parameters are strings, counts are integers, and clauses of a sentence are a list of messages.
+/// A named value that is inserted into the text of a message. Names of sensors, joints and
+/// parameters are strings, counts are integers, and clauses of a sentence are lists of messages.
 struct Argument {
   using Value = std::variant<std::string, int, double, bool, Quantity, std::vector<std::string>,
                              std::vector<Message>>;

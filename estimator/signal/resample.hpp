@@ -33,10 +33,10 @@ struct StepControls {
   Eigen::MatrixXd first_moment;  ///< steps × motors
 };
 
-/// Returns the exact means and first moments of controls over the time steps [k h − delay, (k+1) h
-/// − delay), k = 0 … step_count − 1, for any ratio of the time step h to the sampling period T. Row
-/// k of the controls applies over [k T, (k+1) T). The controls are extended by their first and last
-/// rows.
+/// Returns the exact means and first moments of controls over time steps. Step k = 0 … step_count −
+/// 1 is [k h − delay, (k+1) h − delay), and row k of the controls applies over [k T, (k+1) T). The
+/// time step h and the sampling period T may have any ratio. The controls are extended by their
+/// first and last rows.
 ///
 /// @param controls   n × motors, n ≥ 1
 /// @param period     T, sampling period [s], > 0

@@ -29,9 +29,9 @@ template <typename Plain>
 using MessageOf = decltype(type_of_message<Plain>(&to_message));
 
 /// Converts a Protobuf message to a struct. Returns nullopt for a sample whose channel arrays
-/// differ in length or have more than kChannelCountMax entries, for more than kMotorCountMax
-/// commands, or for an inertial reading without a count for each axis. An unknown enumerator
-/// becomes kUnspecified. RecordingRules check whether a recording may contain the result.
+/// differ in length, or that has more than kChannelCountMax channels or kMotorCountMax commands.
+/// Likewise for an inertial reading without a count for each axis. An unknown enumerator becomes
+/// kUnspecified. RecordingRules check whether a recording may contain the result.
 std::optional<Sample> from_message(const rigcal::v1::Sample& message);
 std::optional<InertialReading> from_message(const rigcal::v1::InertialReading& message);
 std::optional<Command> from_message(const rigcal::v1::Command& message);

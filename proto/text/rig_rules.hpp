@@ -25,8 +25,8 @@ void require_kind(const std::string& joint, bool slides, const google::protobuf:
 /// @throws InputError
 void check_safety(const rigcal::v1::Rig& rig, const TextLocator& root);
 
-/// Checks that the section `safety` contains the limits that a run on a rig needs: limits of each
-/// motor, and of each joint with a channel in the section `unit`, but of no other joint.
+/// Checks that the section `safety` contains the limits that a run on a rig needs. Each motor, and
+/// each joint with a channel in the section `unit`, must have limits; other joints must not.
 /// @param root  location of the rig in its file
 /// @throws InputError
 void check_safety_is_complete(const rigcal::v1::Rig& rig, const TextLocator& root);

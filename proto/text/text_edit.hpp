@@ -64,8 +64,8 @@ class TextEdit {
   const google::protobuf::Message* type_;
 };
 
-/// Returns the differing lines of two texts with their line numbers: "  12 - text" for lines of the
-/// first text, "  12 + text" for lines of the second; empty if the texts are equal.
+/// Returns the differing lines of two texts with their line numbers, as " 12 - text" for the first
+/// text and " 12 + text" for the second; empty if the texts are equal.
 std::string diff_lines(std::string_view before, std::string_view after);
 
 }  // namespace proto

@@ -57,9 +57,9 @@ class TextLocator {
 /// @param message  output: the parsed message
 /// @param tree     output: locations of the fields
 /// @param ranges   ranges of the numbers, for a schema outside proto
-/// @throws InputError "FILE:LINE:COLUMN: what; what to do" at the first fault: a syntax error, an
-///     unknown field (with the existing fields), a value of the wrong type, a number that is not
-///     finite or out of range, …
+/// @throws InputError "FILE:LINE:COLUMN: error; remedy" at the first error, such as a syntax error,
+///     an unknown field (with the existing fields), a value of the wrong type, or a number that is
+///     not finite or out of range
 void parse_text(const std::string& path, const std::string& text,
                 google::protobuf::Message& message, TextLocator::Tree& tree,
                 std::span<const NumberRange> ranges = number_ranges());

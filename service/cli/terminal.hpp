@@ -22,9 +22,9 @@ std::string shorten_to_width(const std::string& text, int columns);
 /// Meaning of the first line of a text, which determines the colour of this line.
 enum class TextTone { kPlain, kGood, kDoubtful, kBad };
 
-/// Formats text for a terminal: wraps lines to the width, prints headings ("Findings:") in bold,
-/// and colours the first line and the words "warning" and "fault" at the start of a line. Rows of
-/// tables, whose cells are two or more spaces apart, are not wrapped.
+/// Formats text for a terminal: wraps lines to the width, and prints headings ("Findings:") in
+/// bold. Colours the first line, and the words "warning" and "fault" at the start of a line. Rows
+/// of tables, whose cells are two or more spaces apart, are not wrapped.
 /// @param in_colour  whether to write control codes
 std::string format_for_terminal(const std::string& text, TextTone first, int columns,
                                 bool in_colour);

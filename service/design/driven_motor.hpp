@@ -36,9 +36,9 @@ struct TestPushRun {
   std::string motion_text;  ///< motion of the driven joint that ends a push, with its unit
 };
 
-/// Returns a run of test pushes, in which a command grows until the joint moves a little. The joint
-/// moves by at most a twentieth of its range and at most 0.2 rad (20 mm) before a push ends, or by
-/// six encoder counts if these are more.
+/// Returns a run of test pushes, in which a command grows until the joint moves a little. A push
+/// ends when the joint has moved by a twentieth of its range or by 0.2 rad (20 mm), whichever is
+/// smaller, but by at least six encoder counts.
 /// @param command       command at the end of a push without motion [unit of the control]
 /// @param motion_share  factor on the motion that ends a push
 /// @param rate          sampling rate [Hz]

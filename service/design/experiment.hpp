@@ -162,9 +162,8 @@ class UncertainExperiment : public InfeasibleExperiment {
 /// Designs the motor command that gives the most information about the target parameters within the
 /// rig's limits, and predicts the standard deviations of the parameters.
 /// @param where  path of the scenario file, for messages
-/// @throws InfeasibleExperiment if no plan stays within the limits, if the best plan leaves a
-///         requested parameter with a standard deviation above its value, or for a target that no
-///         command makes identifiable
+/// @throws InfeasibleExperiment if no plan stays within the limits, if no command makes a target
+///         identifiable, or if the best plan leaves a target's standard deviation above its value
 /// @throws proto::InputError if there is no motor or no command limit
 DesignedExperiment design_experiment(const DesignInput& input, const ExperimentRequest& request,
                                      const std::string& where);

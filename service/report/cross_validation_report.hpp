@@ -20,9 +20,9 @@ std::string render_cross_validation_sections(const estimator::CrossValidation& v
 std::string render_cross_validation_page(const estimator::CrossValidation& validation,
                                          const CalibrationMetadata& context);
 
-/// Formats the result of a cross-validation as text. It gives for each held-out piece the errors of
-/// the estimated states and of the open-loop simulation [mrad], and for each parameter its
-/// variation over the folds, then the findings and the warnings of all folds.
+/// Formats the result of a cross-validation as text. It lists the errors of the estimated states
+/// and of the open-loop simulation for each held-out piece [mrad], and the variation of each
+/// parameter over the folds. Findings and warnings of all folds follow.
 /// @param wall_time  duration of the cross-validation [s]
 std::string format_cross_validation(const estimator::CrossValidation& validation, double wall_time,
                                     const std::vector<estimator::Finding>& findings = {});

@@ -32,8 +32,8 @@ struct RigUnit {
 /// have the order of section `unit` in the file; without it, encoders and motors have the order of
 /// the file. The range of a motor is its control_max, otherwise its command limit, otherwise 10.
 /// @param stop  set if the motion cannot be integrated, see RigPlant
-/// @throws proto::InputError for a file with errors, an encoder without counts, more motors or
-///         encoders than a conversion unit has, commands that are not in V, A, duty or 1, a
+/// @throws proto::InputError for a file with errors, an encoder without counts, or too many motors
+///         or encoders for a conversion unit. Also for commands that are not in V, A, duty or 1, a
 ///         prescribed motion, or a hand that turns joints of a rig with loops or mimic joints
 RigUnit load_rig_unit(const RigUnitRequest& request, std::atomic<bool>& stop);
 

@@ -84,9 +84,9 @@ void inflate_variances_for_autocorrelation(const Mechanism& mechanism,
                                            Eigen::VectorXd& variances, std::vector<Message>& notes);
 
 /// Returns one note, with advice, for each known case of parameters that the sensors identify
-/// weakly or not at all: an accelerometer's position along the only rotation axis of its body; a
-/// gyroscope's scale without an encoder; bias, tilt, gravity and mounting without large rotations;
-/// heading (rotation about the direction of gravity); absolute delays.
+/// weakly or not at all. These are: an accelerometer's position along the only rotation axis of its
+/// body; a gyroscope's scale without an encoder; bias, tilt, gravity and mounting without large
+/// rotations; heading (rotation about the direction of gravity); absolute delays.
 /// @param requested  indices of the free parameters
 /// @param estimated  indices of the free parameters that affect any reading
 /// @param information       information matrix of the estimated parameters from the data without

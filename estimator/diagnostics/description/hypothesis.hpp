@@ -21,10 +21,10 @@ struct DescriptionHypothesis {
   int size_parameter = -1;
 };
 
-/// Returns one hypothesis for each common description error that is possible for a mechanism:
-/// inverted, shifted, swapped or wrongly scaled encoders, absolute angles instead of relative ones
-/// and vice versa, inverted or swapped motors, wrong sign of a joint position's coordinate, gravity
-/// pointing up, misplaced end stops.
+/// Returns one hypothesis for each common description error that is possible for a mechanism.
+/// Errors of encoders: inverted, shifted, swapped, wrongly scaled, absolute angles instead of
+/// relative ones and vice versa. Errors of motors: inverted, swapped. Other errors: wrong sign of a
+/// joint position's coordinate, gravity pointing up, misplaced end stops.
 /// @param recordings  their extreme readings are the initial positions of misplaced end stops
 std::vector<DescriptionHypothesis> list_common_description_errors(
     const Mechanism& mechanism, const std::vector<Recording>& recordings);

@@ -7,10 +7,10 @@
 
 namespace estimator {
 
-/// Returns the reason why the loops of a mechanism cannot move: they cannot be closed, the joints
-/// have no degree of freedom left, bodies are fixed to one another twice, or prescribed motions
-/// determine or contradict the motion of the joints. The argument "joint" of the message names a
-/// joint of the loop. Returns nullopt without loops, or if any joint can move.
+/// Returns the reason why the loops of a mechanism cannot move. They cannot be closed, have no
+/// degree of freedom, contain bodies that are fixed to one another twice, or contain prescribed
+/// motions that determine or contradict the motion of their joints. The argument "joint" of the
+/// message names a joint of the loop. Returns nullopt without loops, or if any joint can move.
 std::optional<Message> find_loop_fault(const Mechanism& mechanism);
 
 }  // namespace estimator

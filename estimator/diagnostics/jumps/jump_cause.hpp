@@ -37,11 +37,11 @@ struct JumpExplanation {
   std::vector<double> rates_before, rates_after;
 };
 
-/// Returns the likeliest cause of a jump. Compares three hypotheses for all sensors together: lost
-/// time, during which every sensor advances by its motion; a smooth motion with shifted readings of
-/// the sensors that jump (slip); two independent motions (break). Compares their likelihoods
-/// [Bas93, ch. 7] with a penalty of log N per parameter for N readings [Sch78]. For a single
-/// sensor, lost time differs from a slip because it also changes the speed.
+/// Returns the likeliest cause of a jump. Compares three hypotheses for all sensors together. Lost
+/// time: every sensor advances by its motion during this time. Slip: the motion is smooth, but
+/// readings of the sensors that jump are shifted. Break: two independent motions. Compares their
+/// likelihoods [Bas93, ch. 7] with a penalty of log N per parameter for N readings [Sch78]. For a
+/// single sensor, lost time differs from a slip because it also changes the speed.
 JumpExplanation classify_jump(const std::vector<ReadingsAroundJump>& views);
 
 }  // namespace estimator

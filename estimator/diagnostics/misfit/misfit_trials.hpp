@@ -23,9 +23,9 @@ class ExcerptFit {
 
   /// Fits a mechanism to excerpts of recordings.
   /// @param noise      reading noise of each sensor [rad or m]
-  /// @param cost_max  limit on the cost per reading of a first fit of free states over short
-  ///                  intervals, which fits better than a simulation; if this fit costs more, there
-  ///                  is no result
+  /// @param cost_max  limit on the cost per reading. If a first fit of free states over short
+  ///                  intervals, which fits better than a simulation, exceeds this limit, there is
+  ///                  no result
   ExcerptFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
              const Eigen::VectorXd& noise, const CalibrationMonitor& monitor,
              double cost_max = std::numeric_limits<double>::infinity());
@@ -33,9 +33,8 @@ class ExcerptFit {
   /// Returns the whitened cost; infinite if there is no fit.
   double cost() const;
   double cost_per_reading() const { return cost() / readings_; }
-  /// Returns the computing work: the number of integration steps times the number of integrated
-  /// vectors (the motion, and its sensitivity to each free parameter), weighted by the size of the
-  /// mechanism.
+  /// Returns the computing work: integration steps times integrated vectors, weighted by the size
+  /// of the mechanism. These vectors are the motion and its sensitivity to each free parameter.
   double work() const { return work_; }
   /// Returns the root-mean-square errors of all sensors [rad or m].
   Eigen::VectorXd rmse() const;
@@ -133,11 +132,11 @@ void try_other_parameter_value(
 /// @return index of the first fixed parameter; −1 if none
 int fix_inertia_moments_at_bounds(Mechanism& mechanism);
 
-/// Each of these functions tests whether one kind of error of the description explains the misfit:
-/// another value of a fixed joint distance, motor gain, end stop or inertial parameter, a joint
-/// position coordinate with the opposite sign, a tilt against gravity, friction or air drag that
-/// the description lacks, or joints that creep instead of sticking. An error that improves the fit
-/// enough is added to `causes`.
+/// Each of these functions tests whether one kind of error of the description explains the misfit.
+/// It may be a wrong value of a fixed joint distance, motor gain, end stop or inertial parameter,
+/// or a joint position coordinate with the wrong sign. It may also be a tilt against gravity,
+/// missing friction or air drag, or joints that creep instead of sticking. An error that improves
+/// the fit enough is added to `causes`.
 void try_joint_distances(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_motor_gains(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_inertial_parameters(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
@@ -153,10 +152,10 @@ void try_creeping_friction(const MisfitProblem& problem, std::vector<MisfitCause
 std::optional<MisfitCause> fit_missing_friction(const MisfitProblem& problem);
 
 /// Each of these functions tests whether one kind of error of the recorded signals explains the
-/// misfit: a motor command that acts earlier or later than recorded, commands clipped by the
-/// amplifier, a logger clock that is fast or slow, readings clipped at an end of an encoder's
-/// range, or the periodic error of an eccentric encoder disc. An error that improves the fit enough
-/// is added to `causes`.
+/// misfit. It may be a motor command that acts earlier or later than recorded, commands clipped by
+/// the amplifier, or a fast or slow logger clock. It may also be readings clipped at an end of an
+/// encoder's range, or the periodic error of an eccentric encoder disc. An error that improves the
+/// fit enough is added to `causes`.
 void try_command_delays(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_clipped_commands(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_clock_error(const MisfitProblem& problem, std::vector<MisfitCause>& causes);

@@ -39,10 +39,10 @@ struct SuspectedJump {
       {};  ///< samples before which time may be lost, the likeliest first
 };
 
-/// Returns the likeliest encoder slip and the likeliest instants of lost time for a rejected model,
-/// if noise alone does not explain them. `examine_residuals` may miss such a jump because of noise,
-/// or because the model has adapted to it. The caller tries each repair, and keeps it if
-/// `is_slip_confirmed`, or if the model is accepted on both sides of the cut.
+/// Returns the likeliest encoder slip, and the likeliest instants of lost time, for a rejected
+/// model. Omits jumps that noise alone can explain. `examine_residuals` may miss such a jump
+/// because of noise, or because the model has adapted to it. The caller tries each repair, and
+/// keeps it if `is_slip_confirmed`, or if the model is accepted on both sides of the cut.
 /// @param estimate  mechanism estimated without the repair
 SuspectedJump find_likeliest_jump(const Mechanism& estimate,
                                   const std::vector<Recording>& recordings,

@@ -27,9 +27,10 @@ void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
 
 /// Finds rows at the start or the end of a segment in which a hand holds the rig. All joints stand
 /// still without a command, in a position without static equilibrium
-/// (`find_non_equilibrium_joints`), for at least 0.2 s and five times the time in which the
-/// released joint would move away. At the start, the joints must then move without a command while
-/// static loads do work. At the end, the joint must be nearly in equilibrium in mid-motion.
+/// (`find_non_equilibrium_joints`). This lasts at least 0.2 s, and five times as long as the
+/// released joint would take to move away. At the start, the joints must then move without a
+/// command while static loads do work. At the end, the joint must be nearly in equilibrium in
+/// mid-motion.
 /// @param recording  without outliers
 void find_held_rig(const Mechanism& mechanism, const Recording& recording, SignalExamination& out);
 

@@ -73,9 +73,9 @@ struct SensorDescription {
 std::vector<double> find_quantization_steps(const std::vector<Encoder>& sensors,
                                             const std::vector<Recording>& recordings);
 
-/// Finds faults in recordings without using a model: outliers, slips and lost time
-/// (`find_reading_steps`), clipped readings, dead or copied channels, constant commands, a rig held
-/// by a hand, and values beyond the rig's limits.
+/// Finds faults in recordings without using a model. Examples are outliers, slips, lost time
+/// (`find_reading_steps`), clipped readings, and dead or copied channels. Also finds constant
+/// commands, a rig held by a hand, and values beyond the rig's limits.
 /// @param recordings  without readings of held-out sensors (`split_held_out_sensors`)
 SignalExamination examine_signals(const Mechanism& mechanism,
                                   const std::vector<Recording>& recordings,

@@ -9,8 +9,8 @@
 namespace estimator {
 
 /// A standard inertial parameter of a mechanism. The equations of motion are linear in these
-/// parameters: the mass, first moments m c and moments of inertia I of each body, about its parent
-/// joint along the body's axes, and the rotor inertia of each motor.
+/// parameters. Each body has a mass, first moments m c, and moments of inertia I about its parent
+/// joint along the body's axes. Each motor has the inertia of its rotor.
 struct StandardInertialParameter {
   std::string name;  ///< "B.m", "B.mc_x", "B.I_xx", "1.J_shaft"
   std::string unit;

@@ -26,9 +26,9 @@ struct Fmu {
   std::string note;  ///< reason why it has no binary; empty if it has one
 };
 
-/// Returns a functional mock-up unit of a rig (FMI 2.0 for co-simulation): its description, its C
-/// source, and a binary for the present Linux machine if there is a C compiler (environment
-/// variable CC, else cc).
+/// Returns a functional mock-up unit of a rig (FMI 2.0 for co-simulation): its description and its
+/// C source. With a C compiler (environment variable CC, otherwise cc), it also contains a binary
+/// for this Linux machine.
 /// @throws proto::InputError for elements that generate_model_code does not support
 Fmu make_fmu(const Rig& rig, const std::vector<std::string>& remarks);
 
