@@ -117,7 +117,7 @@ TEST_F(CommandPages, OtherShellsListEveryCommandAndOption) {
   EXPECT_THROW(make_completion_script(app_, "csh"), std::invalid_argument);
 }
 
-TEST_F(CommandPages, OptionsPrintAndEndWhateverIsMissing) {
+TEST_F(CommandPages, HelpOptionsWorkWithoutRequiredArguments) {
   for (const std::string line : {"--man", "fit --man", "--completion bash"}) {
     ::testing::internal::CaptureStdout();
     EXPECT_THROW(app_.parse(line, false), CLI::Success) << line;

@@ -24,7 +24,7 @@ TEST(CsvTable, ReadsColumnsByNameInAnyOrder) {
 }
 
 // Files from spreadsheets and other systems: byte order mark, \r\n, quotes, spaces, blank lines.
-TEST(CsvTable, ForgivesTheWaysFilesAreWritten) {
+TEST(CsvTable, AcceptsCommonVariantsOfCsv) {
   const CsvTable table = parse_csv(
       "f.csv", "\xEF\xBB\xBF\"a\" , b\r\n 1 ,\"2\"\r\n\r\n3,4\r\n\r\n\r\n", {{"a"}, {"b"}});
   ASSERT_EQ(table.row_count(), 2);
@@ -51,7 +51,7 @@ TEST(CsvTable, SeparatorsWithinQuotesAreText) {
   EXPECT_EQ(table.values[1], (std::vector<double>{3.0, 5.0, 7.0}));
 }
 
-TEST(CsvTable, NumbersNamesAsTheyAreMet) {
+TEST(CsvTable, NumbersNamesInOrderOfOccurrence) {
   const CsvTable table = parse_csv("f.csv", "n,x\nb.csv,1\n\"a,c\",2\nb.csv,3\n,4\n",
                                    {{.name = "n", .kind = CellKind::kName}, {"x"}});
   EXPECT_EQ(table.values[0], (std::vector<double>{0.0, 1.0, 0.0, 2.0}));
@@ -111,7 +111,7 @@ TEST(CsvTable, RefusesWithPlaceCauseAndRemedy) {
 }
 
 // A column that cannot be read must not hide the others.
-TEST(CsvTable, ReadsEachColumnByItself) {
+TEST(CsvTable, ReadsEachColumnIndependently) {
   const CsvColumns table = read_csv_columns(
       "f.csv", "t,word,late,x,x,gap,\n0,a,1,1,1,1,\n1,b,?,2,2,,\n2,c,no,3,3,3,\n3,d,4,4,4,4,\n");
   const auto column = [&](const std::string& name) {

@@ -173,7 +173,7 @@ TEST(ParseFrame, RefusesMoreElementsThanAllowedBeforeParsing) {
 
 // The type is read from the first tag. A second member of the oneof after it would replace the
 // first when parsed, and evade the limit of its own type.
-TEST(ParseFrame, RefusesASecondMemberBehindTheFirst) {
+TEST(ParseFrame, RefusesASecondFieldOfTheOneof) {
   const std::string payload =
       make_open().SerializeAsString() + make_batch(1, 2).SerializeAsString();
   StreamRequest request;
@@ -182,7 +182,7 @@ TEST(ParseFrame, RefusesASecondMemberBehindTheFirst) {
   EXPECT_EQ(status.error().code, ErrorCode::kDamaged);
 }
 
-TEST(AppendFrame, LeavesTheBufferAloneWhenTheMessageIsTooLarge) {
+TEST(AppendFrame, LeavesTheBufferUnchangedIfTheMessageIsTooLarge) {
   std::string out = "before";
   const Status status = append_frame(make_batch(1, 500), kLimits, out);
   ASSERT_FALSE(status.ok());

@@ -47,7 +47,7 @@ Bytes plain_file() {
   return disk->content;
 }
 
-TEST(McapCompression, ChunksAreReadAsPlainOnesAre) {
+TEST(McapCompression, ChunksAreReadLikeUncompressedOnes) {
   const Bytes plain = plain_file();
   Listener expected;
   ASSERT_TRUE(ok(scan(plain, expected)));
@@ -64,7 +64,7 @@ TEST(McapCompression, ChunksAreReadAsPlainOnesAre) {
 }
 
 // If a declared size differs from the real one, the chunk is damaged.
-TEST(McapCompression, OtherSizesThanDeclaredAreDamage) {
+TEST(McapCompression, WrongDeclaredSizesCountAsDamage) {
   const Bytes bytes(1000, 7);
   for (const char* compression : {"zstd", "lz4"}) {
     SCOPED_TRACE(compression);
@@ -88,7 +88,7 @@ TEST(McapCompression, OtherSizesThanDeclaredAreDamage) {
 }
 
 // The reader continues after damage at any byte, and only the damaged chunk is lost.
-TEST(McapCompression, DamageCostsItsChunkAlone) {
+TEST(McapCompression, DamageAffectsOnlyItsChunk) {
   const Bytes plain = plain_file();
   Listener whole;
   const auto undamaged = require(scan(plain, whole));

@@ -135,7 +135,7 @@ class McapSummary : public ::testing::Test {
   std::vector<Record> data_, summary_, offsets_;
 };
 
-TEST_F(McapSummary, CountsWhatTheFileHolds) {
+TEST_F(McapSummary, CountsTheContentOfTheFile) {
   const auto statistics = of(summary_, 0x0B);
   ASSERT_EQ(statistics.size(), 1u);
   Cursor cursor(file_, statistics[0].content);

@@ -99,7 +99,7 @@ TEST(NumberCheck, ChecksEveryNumberAgainstItsRow) {
 }
 
 // Numbers without a row must at least be numbers. A row may allow NaN for "none".
-TEST(NumberRange, HoldsAtItsBoundsAndNotBeyond) {
+TEST(NumberRange, IncludesItsBoundsUnlessExcluded) {
   const NumberRange closed{"f", -1.0, 2.0};
   for (const double value : {-1.0, 0.0, 2.0}) EXPECT_TRUE(closed.holds(value)) << value;
   for (const double value : {-1.01, 2.01, kInf, -kInf, kNaN}) {
@@ -160,7 +160,7 @@ TEST(ParseText, ReportsThePlaceOfTheNumber) {
 }
 
 // Editors on Windows put a byte order mark before UTF-8. Reported columns do not count it.
-TEST(ParseText, ReadsATextBehindAByteOrderMark) {
+TEST(ParseText, AcceptsAByteOrderMark) {
   v1::Rig rig;
   TextLocator::Tree tree;
   parse_text("r.textproto", "\xEF\xBB\xBFname: \"r\"", rig, tree);
@@ -181,7 +181,7 @@ TEST(ParseText, RequiresADecimalPoint) {
 }
 
 // Lists the units of the message in question, not of every one with a field of that name.
-TEST(ParseText, ListsTheValuesAllowedThere) {
+TEST(ParseText, ListsTheAllowedValues) {
   const std::string reported =
       text_refusal("recording {\n  time { column: \"t\" }\n\tangle { unit: DEGREES }\n}");
   expect_parts(reported, {"r.textproto:3:",

@@ -38,7 +38,7 @@ TEST(Printable, EscapesTerminalControls) {
 }
 
 // Characters adjacent to each class are kept: units and names of rigs must not change.
-TEST(Printable, LeavesTextAlone) {
+TEST(Printable, LeavesOrdinaryTextUnchanged) {
   for (const char* text : {"", "N·m·s/rad ± 1 %", "Pendel Straße 平衡 🙂", " ~", "\u00a0\u00ad",
                            "\u2027\u202f\u2065\u206a", "\\u001b \\x9b"}) {
     EXPECT_EQ(escape_for_terminal(text), text);
@@ -76,7 +76,7 @@ TEST(Printable, DetectsIncompleteCharacters) {
 
 // The stream filter of a whole program escapes everything printed, in whatever pieces, but passes
 // the program's own terminal controls.
-TEST(StandardStreams, GuardTheTerminalWhateverIsPrinted) {
+TEST(StandardStreams, EscapeControlCharactersInAllOutput) {
   std::ostringstream seen;
   std::streambuf* const before = std::cout.rdbuf(seen.rdbuf());
   {
@@ -130,14 +130,14 @@ TEST(NearNames, SuggestTheIntendedName) {
 }
 
 // A suggestion that nobody can have meant would hide that there is none.
-TEST(NearNames, SuggestNothingFarOff) {
+TEST(NearNames, SuggestNoDissimilarName) {
   for (const char* name : {"run.csv", "fit", "x", "", "prepare"}) {
     EXPECT_EQ(suggest_spelling(name, kNames), "") << name;
   }
   EXPECT_EQ(suggest_spelling("calibrate", {}), "");
 }
 
-TEST(NearNames, ComeNearestFirst) {
+TEST(NearNames, ListTheMostSimilarFirst) {
   EXPECT_EQ(find_similar_names("chek", kNames, 2), (std::vector<std::string>{"check", "info"}));
   EXPECT_EQ(find_similar_names("info", kNames, 9).size(), kNames.size());
   EXPECT_EQ(find_similar_names("info", kNames, 9).front(), "info");

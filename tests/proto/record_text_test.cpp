@@ -127,7 +127,7 @@ TEST(RecordText, ReadsYamlOfRosTopics) {
   expect_parts(table.layout, {"YAML"});
 }
 
-TEST(RecordText, LeavesTablesAlone) {
+TEST(RecordText, LeavesTablesUnchanged) {
   for (const char* text : {"t,x\n0,1\n1,2\n", "time:s x:rad\n0 1\n1 2\n", "---\nt;x\n0;1\n---\n",
                            "[INFO] start\nt,x\n0,1\n", "10:00:01,1\n10:00:02,2\n", ""}) {
     EXPECT_EQ(convert_records("run.log", text).assumption, "") << text;

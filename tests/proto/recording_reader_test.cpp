@@ -175,7 +175,7 @@ TEST(ScanMcap, DoesNotTrustLengths) {
 }
 
 // A correct checksum proves that bytes were not altered, not that they are valid.
-TEST(ScanMcap, AcceptsAChunkAsAWholeOrNotAtAll) {
+TEST(ScanMcap, RejectsChunksWithAnInvalidRecord) {
   Bytes file = start_file();
   Bytes undeclared = chunk_records(1, 1);
   append_bytes(undeclared, chunk_records(2, 3));
@@ -267,7 +267,7 @@ TEST(ScanMcap, SearchesInLinearTime) {
 
 // Random damage in several places. In half of the cases the checksums are corrected, so that the
 // damage reaches the code after them. Nothing may crash, and counts must add up.
-TEST(ScanRecording, SurvivesDamageBehindTheChecksum) {
+TEST(ScanRecording, SurvivesDamageWithAValidChecksum) {
   std::vector<std::uint64_t> sequences(600);
   for (std::uint64_t k = 0; k < 600; ++k) sequences[k] = k;
   const Bytes good = record_samples(sequences, {});

@@ -258,7 +258,7 @@ TEST(InertialReading, NamesOfSensorsAreCheckedAgainstTheRules) {
 }
 
 // Each sensor has its own topic, under which plotting programs list it.
-TEST(InertialReading, ComesBackFromARecordingByItsTopic) {
+TEST(InertialReading, IsReadFromARecordingByItsTopic) {
   const test_support::TemporaryFolder folder;
   auto writer = RecordingWriter::create(folder.file("r.mcap"),
                                         {.joints = {"1"}, .inertial_sensors = {"front", "rear"}});

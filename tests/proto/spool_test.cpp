@@ -52,7 +52,7 @@ TEST(Spool, OpensAfterAPowerCutAtAnyByte) {
 
 // A write that fails after any number of bytes appends nothing. The next batch gets its number, and
 // nothing of the torn record is read after it, whether the next batch is shorter or longer.
-TEST(Spool, ReplacesARecordThatAFailedWriteTore) {
+TEST(Spool, ReplacesTheIncompleteRecordOfAFailedWrite) {
   ::signal(SIGXFSZ, SIG_IGN);
   rlimit normal{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &normal), 0);
@@ -82,7 +82,7 @@ TEST(Spool, ReplacesARecordThatAFailedWriteTore) {
 }
 
 // A full spool refuses whole batches, and accepts them again once there is room.
-TEST(Spool, KeepsToItsLimit) {
+TEST(Spool, AcceptsBatchesUpToItsLimit) {
   const TemporaryFolder folder;
   auto spool =
       Spool::open(folder.file("spool"), {.size_bytes_max = 1000, .segment_size_bytes = 200});
@@ -246,7 +246,7 @@ TEST(ContentHash, IsTheBeginningOfTheSha256) {
 }
 
 // Upload ids made from a name contain it, in every attempt. Any other id promises no content.
-TEST(ContentHash, IsPromisedByTheIdsThatAreMadeOfIt) {
+TEST(ContentHash, IsPartOfUploadIdsOnly) {
   const std::string name = kNameOfAbc;
   EXPECT_EQ(make_upload_id(name, 1), "file-" + name);
   for (int attempt = 1; attempt <= kUploadIdsMax; ++attempt) {

@@ -302,7 +302,7 @@ TEST(StreamSender, RejectsAnUnrequestedClose) {
 }
 
 // The session is reopened with its secret, whether the sender chose it or was given it.
-TEST(StreamSender, BringsTheSecretOfItsSession) {
+TEST(StreamSender, SendsTheSecretOfItsSession) {
   Sending sending(0, {}, {.id = "a", .secret = "its own"});
   const auto secret_at = [&](Nanoseconds now) {
     return sending.connect(now).at(0).open_session().secret();
@@ -331,7 +331,7 @@ TEST(StreamSender, ReportsWhetherTheEndWasDeclared) {
   }
 }
 
-TEST(StreamSender, TriesAgainOnlyWhereThatCanHelp) {
+TEST(StreamSender, RetriesOnlyTemporaryFailures) {
   for (const auto reason : {SessionRefused::REASON_BUSY, SessionRefused::REASON_PROTOCOL_VERSION}) {
     Sending sending(0);
     sending.connect();

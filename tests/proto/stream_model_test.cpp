@@ -375,7 +375,7 @@ TEST_F(Sender, DetectsAServiceThatViolatesTheProtocol) {
 }
 
 // Only a service that is busy or has a full disk is asked again.
-TEST_F(Sender, AsksAgainOnlyWhereARefusalMayEnd) {
+TEST_F(Sender, RetriesOnlyAfterTemporaryRefusals) {
   using rigcal::v1::SessionRefused;
   for (int reason = 0; reason <= SessionRefused::Reason_MAX; ++reason) {
     if (!SessionRefused::Reason_IsValid(reason)) continue;

@@ -223,7 +223,7 @@ TEST(Stream, ResumesFromTheSpoolOnDisk) {
   }
 }
 
-TEST(SessionSecret, IsAnotherEachTimeAndComparedWhole) {
+TEST(SessionSecret, DiffersEachTimeAndIsComparedCompletely) {
   const std::string secret = make_secret();
   EXPECT_EQ(secret.size(), kSecretSizeMax);
   EXPECT_NE(secret, make_secret());

@@ -49,7 +49,7 @@ def test_options_reach_the_estimator_as_those_of_the_command_line(csv, tmp_path)
     assert name not in here.parameters.index
 
 
-def test_any_sensor_may_be_withheld(sensed):
+def test_any_sensor_can_be_held_out(sensed):
     whole = rigcal.calibrate(sensed, SENSED)
     some = rigcal.calibrate(sensed, SENSED, hold_out="imu1")
     assert whole.document["heldOut"] == []
@@ -67,7 +67,7 @@ def test_any_sensor_may_be_withheld(sensed):
     assert rmse[0] != rmse[1]  # of the encoder: its start state is fitted without the IMU
 
 
-def test_table_dictionary_and_file_give_the_same(frame, result):
+def test_table_dictionary_and_file_give_the_same_result(frame, result):
     for source in (frame, columns(frame), frame.set_index(frame.columns[0])):
         reported = rigcal.calibrate(source, RIG)
         pd.testing.assert_frame_equal(reported.parameters, result.parameters, check_exact=True)
@@ -79,7 +79,7 @@ def test_threads_do_not_change_the_result(csv, result):
     pd.testing.assert_frame_equal(one.parameters, result.parameters, check_exact=True)
 
 
-def test_result_holds_what_was_found(result):
+def test_result_contains_estimates_and_trajectories(result):
     parameters = result.parameters
     assert result.converged
     assert list(parameters.columns) == ["value", "standard_deviation", "noise", "scatter",
@@ -101,7 +101,7 @@ def test_result_holds_what_was_found(result):
 
 
 # "9.8037e-08" in a notebook must not differ from "98.037e-9" in the terminal.
-def test_numbers_look_as_they_do_in_the_terminal(result):
+def test_numbers_have_the_notation_of_the_terminal(result):
     rows = {line.split()[0]: line.split() for line in result.table().splitlines()
             if line.split()[:1] and line.split()[0] in result.parameters.index}
     assert len(rows) == len(result.parameters)
@@ -171,7 +171,7 @@ def test_every_class_has_a_text_and_a_page(frame, csv, result):
             assert hasattr(thing, "_repr_html_"), name
 
 
-def test_files_are_those_of_the_command_line(csv, result, tmp_path):
+def test_files_equal_those_of_the_command_line(csv, result, tmp_path):
     page, there = tmp_path / "here.html", tmp_path / "there.html"
     result.report(page)
     rigcal_program("calibrate", csv, "--rig", RIG, "--plot", there, "--quiet")
@@ -204,7 +204,7 @@ def test_values_come_from_results_files_and_numbers(csv, result, tmp_path):
     assert fresh.errors["rmse"].iloc[0] > 2 * tables[0]["rmse"].iloc[0]
 
 
-def test_validation_is_that_of_the_command_line(csv, result, tmp_path):
+def test_validation_equals_the_command_line(csv, result, tmp_path):
     out, values = tmp_path / "validation.json", tmp_path / "result.json"
     result.to_json(values)
     rigcal_program("validate", csv, "--rig", RIG, "--parameters", values, "--window", "2", "--json",
@@ -214,7 +214,7 @@ def test_validation_is_that_of_the_command_line(csv, result, tmp_path):
     assert here.converged and "window" in here.table()
 
 
-def test_cross_validation_is_that_of_the_command_line(csv, tmp_path):
+def test_cross_validation_equals_the_command_line(csv, tmp_path):
     out = tmp_path / "cross.json"
     rigcal_program("crossvalidate", csv, "--rig", RIG, "--pieces", "3", "--json", out, "--quiet")
     here = rigcal.crossvalidate(csv, RIG, pieces=3)
@@ -225,7 +225,7 @@ def test_cross_validation_is_that_of_the_command_line(csv, tmp_path):
 
 
 # A cart on a prismatic joint: its readings and errors are labelled as metres everywhere.
-def test_what_slides_is_in_metres(tmp_path):
+def test_values_of_prismatic_joints_are_in_metres(tmp_path):
     rig = ROOT / "configs" / "rig-cartpole.textproto"
     truth = {"rail.b": 0.8, "pivot.b": 2e-4}
     run = rigcal.simulate(rig, """
@@ -249,7 +249,7 @@ def test_what_slides_is_in_metres(tmp_path):
     assert rigcal.crossvalidate(run, rig, pieces=2).units == {"rail": "m", "pivot": "rad"}
 
 
-def test_check_is_that_of_the_command_line(csv, tmp_path):
+def test_check_equals_the_command_line(csv, tmp_path):
     out = tmp_path / "check.json"
     rigcal_program("check", csv, "--rig", RIG, "--json", out, "--quiet")
     here = rigcal.check(csv, RIG)
@@ -259,7 +259,7 @@ def test_check_is_that_of_the_command_line(csv, tmp_path):
     assert here.worst == reported["worst"] and (here.excitation["standard_deviation"] > 0.0).all()
 
 
-def test_simulation_is_that_of_the_command_line(tmp_path):
+def test_simulation_equals_the_command_line(tmp_path):
     out = tmp_path / "run.csv"
     rigcal_program("simulate", "--rig", RIG, "--scenario", SCENARIO, "--step", "1e-3", "--out", out)
     there = pd.read_csv(out, float_precision="round_trip")
@@ -277,7 +277,7 @@ def test_recordings_are_arrays(csv, frame):
     assert part.segments[0].time[0] >= 1 and part.segments[0].time[-1] <= 2
 
 
-def test_progress_is_told_and_its_exceptions_end_the_calibration(csv):
+def test_progress_is_reported_and_its_exceptions_end_the_calibration(csv):
     reported = []
     rigcal.calibrate(csv, RIG, progress=lambda *record: reported.append(record))
     assert {type(field) for field in reported[-1]} == {str, int, float}
@@ -294,7 +294,7 @@ def test_progress_is_told_and_its_exceptions_end_the_calibration(csv):
         rigcal.calibrate(csv, RIG, progress=stop)
 
 
-def test_python_goes_on_while_the_estimator_works(csv):
+def test_other_python_threads_run_during_a_calibration(csv):
     ticks, done = [], threading.Event()
 
     def tick():

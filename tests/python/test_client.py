@@ -17,7 +17,7 @@ import rigcal
 from conftest import PROGRAMS, RIG, ROOT, SENSED, rigcal_program
 
 
-def test_result_is_that_of_this_process(service, csv, result, tmp_path):
+def test_result_of_a_job_equals_a_local_calibration(service, csv, result, tmp_path):
     reported = []
     with rigcal.Client(service) as client:
         assert client.server_version
@@ -37,7 +37,7 @@ def test_tables_are_uploaded_with_every_digit(service, frame, csv, result):
         assert client.upload(frame) == client.upload(frame)
 
 
-def test_sensors_are_withheld_as_in_this_process(service, sensed):
+def test_sensors_are_held_out_as_in_a_local_calibration(service, sensed):
     here = rigcal.calibrate(sensed, SENSED, hold_out="imu1")
     with rigcal.Client(service) as client:
         there = client.calibrate(sensed, SENSED, hold_out="imu1")
@@ -108,7 +108,7 @@ def test_leaving_a_calibration_cancels_its_job(service, csv):
         assert list(client.watch("left"))[-1].state == rigcal_state("JOB_CANCELLED")
 
 
-def test_what_the_service_refuses_is_told(service):
+def test_refusals_of_the_service_are_reported(service):
     with rigcal.Client(service) as client:
         with pytest.raises(rigcal.ServiceError, match="nobody"):
             client.calibrate("session:nobody", RIG)
@@ -131,7 +131,7 @@ def test_what_the_service_refuses_is_told(service):
     ({"filter_cutoff": 0}, r"filter_cutoff is 0; give a number > 0 \[Hz\]"),
     ({"hold_out": ["arm"]}, r"hold_out=\['arm'\]: no such sensor is in use"),
 ])
-def test_mistakes_are_told_in_python_before_anything_is_sent(service, csv, options, words):
+def test_invalid_arguments_are_refused_before_sending(service, csv, options, words):
     with rigcal.Client(service) as client:
         before = len(client.sessions()), len(client.jobs())
         with pytest.raises(rigcal.InputError, match=words):
@@ -181,14 +181,14 @@ def test_cancelling_a_coroutine_cancels_its_job(service, csv):
     assert asyncio.run(run()).state == rigcal_state("JOB_CANCELLED")
 
 
-def test_the_program_sees_what_the_package_sent(service, csv):
+def test_the_command_line_lists_jobs_of_the_package(service, csv):
     with rigcal.Client(service) as client:
         client.submit(csv, RIG, job_id="seen")
         list(client.watch("seen"))
     assert "seen" in rigcal_program("jobs", "--server", service).stdout
 
 
-def test_connections_are_given_up_when_the_service_is_silent():
+def test_connections_time_out_if_the_service_is_silent():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         accepted = threading.Thread(target=lambda: silent.accept()[0].recv(64))

@@ -196,7 +196,7 @@ def test_structured_and_masked_arrays(frame):
 
 
 # Columns that the rig does not use may have any type.
-def test_texts_beside(frame, result):
+def test_unused_columns_may_contain_texts(frame, result):
     reported = rigcal.calibrate(frame.assign(remark="good", day=pd.Timestamp("2026-11-24")), RIG)
     pd.testing.assert_frame_equal(reported.parameters, result.parameters, check_exact=True)
 
@@ -213,7 +213,7 @@ def test_cells(frame, value, word):
     refused("tuesday:42:1:", word, recordings=turned)
 
 
-def test_what_a_missing_reading_does_is_what_it_does_in_a_file(frame, tmp_path):
+def test_missing_readings_act_as_in_a_file(frame, tmp_path):
     text = RIG.read_text().replace("unit: RADIAN", "unit: RADIAN allow_missing: true")
     assert "allow_missing" in text
     lacking = frame.copy()
@@ -310,7 +310,7 @@ def test_ids_of_sessions_and_addresses():
 
 
 # An encoder whose zero differs from the rig file's.
-def test_what_makes_estimates_nonsense_is_raised_with_its_findings(frame):
+def test_faulty_input_is_raised_with_its_findings(frame):
     shifted = frame.assign(theta1_rad=frame["theta1_rad"] + 1.5)
     fault = refused("off by", "offset", "as_is=True", recordings=shifted, fix={"pivot.offset": 0.0})
     assert isinstance(fault, rigcal.FaultyInput)

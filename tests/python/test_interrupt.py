@@ -49,7 +49,7 @@ def test_ctrl_c_raises_and_leaves_the_interpreter_usable(csv):
 
 # Without a callback the monitor itself must check for signals during the calibration, which takes
 # seconds on any machine with so many recordings.
-def test_ctrl_c_is_seen_without_a_callback(csv):
+def test_ctrl_c_stops_a_calibration_without_a_callback(csv):
     done = subprocess.run([sys.executable, "-c", QUIET, str(csv), str(RIG)], text=True,
                           capture_output=True, timeout=300)
     assert done.returncode == 0, done.stderr

@@ -94,7 +94,7 @@ def test_notebooks_get_one_line_without_control_codes(monkeypatch):
 
 # Another stage solves another problem, so a higher cost is no setback. Only its first line says
 # so.
-def test_costs_that_do_not_compare(capfd):
+def test_incomparable_costs_are_marked(capfd):
     with progress_function(True) as report:
         for stage, iteration in [("joint", 0), ("joint", 1), ("simulation", 0), ("simulation", 1)]:
             report(stage, iteration, 9.0, 1.0)
@@ -105,7 +105,7 @@ def test_costs_that_do_not_compare(capfd):
 
 # A job also sends progress before its first stage, at its end, with other news, and at the start
 # of a stage without an iteration. None of these is an iteration.
-def test_iterations_of_a_job_are_told_once():
+def test_iterations_of_a_job_are_reported_once():
     reported = []
     steps = JobIterations(lambda *step: reported.append(step))
     for stage, *numbers in [("", 0, 0.0, 0.0), ("joint", 0, 0.0, 0.0), ("joint", 0, 9.0, 1.0),
@@ -119,7 +119,7 @@ def test_iterations_of_a_job_are_told_once():
     JobIterations(None)(SimpleNamespace(progress=progress))
 
 
-def test_the_service_is_told_of_alike(service, csv, capfd):
+def test_jobs_print_progress_like_local_calibrations(service, csv, capfd):
     with rigcal.Client(service) as client:
         client.calibrate(csv, RIG, progress=True, job_id="shown")
 

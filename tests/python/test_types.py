@@ -11,7 +11,7 @@ import rigcal
 from conftest import ROOT
 
 
-def test_types_hold():
+def test_type_annotations_pass_mypy():
     pytest.importorskip("mypy")
     package = Path(rigcal.__file__).parent
     done = subprocess.run([sys.executable, "-m", "mypy", "--config-file",
@@ -30,7 +30,7 @@ def test_everything_public_is_documented():
 
 
 # CMake must copy every file of the source tree. Catches a file that is not listed.
-def test_package_is_whole():
+def test_package_contains_all_source_files():
     source = ROOT / "service" / "python" / "rigcal"
     package = Path(rigcal.__file__).parent
     for path in source.rglob("*"):

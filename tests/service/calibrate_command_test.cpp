@@ -154,7 +154,7 @@ TEST_F(CalibrateCommand, GapsAreReportedAndSplitTheRecording) {
 }
 
 // ±2.9 "radians" that are really degrees exceed no limit of speed or range: the fit must reveal it.
-TEST_F(CalibrateCommand, DegreesTakenForRadiansAreSuspicious) {
+TEST_F(CalibrateCommand, DegreesReadAsRadiansAreReported) {
   const std::string swing = simulate("small.csv", folder_.write("small.textproto", kSmallSwing));
   const std::string degrees =
       folder_.write("degrees.csv", scaled(contents_of(swing), 180.0 / M_PI));

@@ -66,7 +66,7 @@ TEST(CommandLine, SuggestsTheNearestCommand) {
 }
 
 // Every wrong use of an option gives one sentence that starts with the program's name.
-TEST(CommandLine, ReportsInvalidOptionsAlike) {
+TEST(CommandLine, ReportsInvalidOptionsOfAllCommandsInOneForm) {
   const std::pair<const char*, const char*> wrongs[] = {
       {"check x --rig y --stpe 3",
        "unknown option \"--stpe\"; did you mean \"--step\"? (see rigcal check --help)"},
@@ -243,7 +243,7 @@ TEST(CommandLine, InfoOmitsParametersFixedAtZero) {
   EXPECT_EQ(all.out.find("without effect"), std::string::npos);
 }
 
-TEST(CommandLine, InfoOfTheBaseIsOfTheBaseAlone) {
+TEST(CommandLine, InfoBaseShowsBaseParametersOnly) {
   const std::string rig = config("rig-pendulum.textproto");
   const ProgramRun run = run_successfully("info --base " + rig, {"base parameter"});
   EXPECT_EQ(run.out.find("pivot.b"), std::string::npos);
@@ -323,7 +323,7 @@ std::string write_recording(const TemporaryFolder& folder, const std::string& ri
   return folder.file("run.mcap");
 }
 
-TEST(FailedOutput, IsExitStatusOneWithASentence) {
+TEST(FailedOutput, GivesExitStatusOneAndASentence) {
   const TemporaryFolder folder;
   const std::string recording = write_recording(folder, "furuta");
   for (const std::string& arguments : std::vector<std::string>{
@@ -355,7 +355,7 @@ TEST(FailedOutput, DoesNotGoIntoAnotherFile) {
 
 // A reader that stops early is no failure: "rigcal info … | head -1" is quiet and ends by SIGPIPE,
 // as shells expect. If that signal is ignored, an error is printed.
-TEST(FailedOutput, OfAReaderThatLeftEndsBySigpipe) {
+TEST(FailedOutput, EndsBySigpipeIfTheReaderEnds) {
   const TemporaryFolder folder;
   const std::string fifo = folder.file("fifo");
   const std::string reader = "mkfifo " + fifo + "; true <" + fifo + " & ( sleep 0.2; ";

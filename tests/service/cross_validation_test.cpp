@@ -216,7 +216,7 @@ TEST(RecordingPieces, HoldEverySampleOnce) {
   }
 }
 
-TEST(RecordingPieces, SayWhereTheyComeFrom) {
+TEST(RecordingPieces, NameTheirSource) {
   const auto segments = cut_into_pieces({two_segments()}, uses_of_two_segments(),
                                         {HeldOutPieceKind::kSegment, 0, 0.0});
   ASSERT_EQ(segments.size(), 2U);
@@ -228,7 +228,7 @@ TEST(RecordingPieces, SayWhereTheyComeFrom) {
   EXPECT_EQ(halves[1].name, "r segment 1 125 s to 149.5 s");
 }
 
-TEST(RecordingPieces, NamesLoseTheFoldersTheyShare) {
+TEST(RecordingPieces, NamesOmitCommonFolders) {
   EXPECT_EQ(remove_common_folders({"/d/a/x.csv 1", "/d/a/x.csv 2"}),
             (std::vector<std::string>{"x.csv 1", "x.csv 2"}));
   EXPECT_EQ(remove_common_folders({"d/a/x.csv", "d/ab/x.csv"}),

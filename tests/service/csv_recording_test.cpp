@@ -170,13 +170,13 @@ TEST(CsvRecording, WrappedAnglesAreUnwrapped) {
 }
 
 // A swing-up turns over several times and fast: neither the range nor 25 rad/s is suspicious.
-TEST(CsvRecording, FastTurnsAreNoDegrees) {
+TEST(CsvRecording, FastTurnsAreNotTakenForDegrees) {
   const auto spin = [](int k, Row& row) { row.theta = 0.25 * k; };
   const ImportedRecording imported = import_text(make_csv(200, spin), make_format());
   EXPECT_NEAR(imported.recording.segments[0].angles(199, 0), 0.25 * 199, 1e-9);
 }
 
-TEST(CsvRecording, NoiseIsNoSpeed) {
+TEST(CsvRecording, NoiseIsNotTakenForSpeed) {
   // ±30 mrad of alternating noise at 1 kHz gives 60 rad/s between neighbours.
   RecordingFormat format = make_format();
   format.time_column.clear();

@@ -210,7 +210,7 @@ TEST_F(Exported, YieldsToTheRigFilesColumns) {
   EXPECT_EQ(imported.recording.segments.front().angles(0, 0), -std::cos(0.0) / 7.0);
 }
 
-TEST_F(Exported, OfARunThatWasNeverLetGoIsRefused) {
+TEST_F(Exported, OfARunWithoutReleaseIsRefused) {
   write_run(file("held.mcap"), false);
   ASSERT_TRUE(proto::export_csv(file("held.mcap"), file("held.csv")).ok());
   ASSERT_TRUE(proto::export_mat(file("held.mcap"), file("held.mat")).ok());
@@ -220,7 +220,7 @@ TEST_F(Exported, OfARunThatWasNeverLetGoIsRefused) {
   }
 }
 
-TEST_F(Exported, ThatSomebodyChangedIsRefusedWithItsLine) {
+TEST_F(Exported, WithEditsIsRefusedWithTheLine) {
   expect_parts(refused(",18,1000,", ",17,1000,"), {"bad.csv:3:", "export the recording again"});
   expect_parts(refused(",18,1000,", ",18.5,1000,"), {"bad.csv:3:", "integer"});
   expect_parts(refused(",18,1000,", ",18,x,"), {"bad.csv:3:", "\"x\" is not a finite number"});
@@ -231,7 +231,7 @@ TEST_F(Exported, ThatSomebodyChangedIsRefusedWithItsLine) {
 }
 
 // The rig file's columns name the variables.
-TEST_F(Exported, MatOfOthersReadsByItsVariables) {
+TEST_F(Exported, MatOfOtherProgramsIsReadByVariables) {
   Rig rig = furuta();
   rig.format->time_column = "time_s";
   for (std::size_t i = 0; i < 2; ++i) {

@@ -191,7 +191,7 @@ TEST(LoopCalibration, AFiveBarPassesItsSingularConfiguration) {
 
 // The rocker reverses where crank and coupler are collinear, always at the same angle and within
 // few samples. That must not be reported as a missing end stop.
-TEST(LoopCalibration, ARockersDeadCentresAreNoEndStops) {
+TEST(LoopCalibration, DeadCentresOfARockerAreNotEndStops) {
   const auto data = find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   const Rig rig = load_rig(loop_rig("fourbar"));

@@ -46,7 +46,7 @@ SimulatedRun run_of(const std::string& rig_text, const std::string& scenario, do
 }
 
 // x(t) = x0 cos(ωt) with ω = 2/s: an omitted or wrongly attached mass changes ω.
-TEST(PhysicalSimulation, ACartOnASpringSwingsAsItsMassesSay) {
+TEST(PhysicalSimulation, ACartOnASpringHasTheFrequencyOfItsMasses) {
   const SimulatedRun run =
       run_of(kCart, "duration_s: 2 release { } initial { joint: \"rail\" position_m: 0.2 }", 1e-3);
   EXPECT_EQ(run.integrator, Integrator::kPhysical);
@@ -57,7 +57,7 @@ TEST(PhysicalSimulation, ACartOnASpringSwingsAsItsMassesSay) {
 }
 
 // m x'' = K u - k x from rest: x = K u / k (1 - cos ωt).
-TEST(PhysicalSimulation, TheMotorsCommandActs) {
+TEST(PhysicalSimulation, TheCommandDrivesTheMotor) {
   const SimulatedRun run =
       run_of(kCart, "duration_s: 1 step { motor: \"rail\" command: 0.4 }", 1e-3);
   EXPECT_NEAR(run.angles(1000, 0), 0.2 * (1.0 - std::cos(2.0)), 1e-9);
@@ -94,7 +94,7 @@ TEST(PhysicalSimulation, ACartThatCreepsComesToRest) {
 }
 
 // A revolute joint with both: SPOOK is of first order, so at 0.1 ms it differs by that order.
-TEST(PhysicalSimulation, AgreesWithSpookWhereBothCan) {
+TEST(PhysicalSimulation, AgreesWithSpookForSupportedRigs) {
   const std::string pendulum = R"(
 body { name: "B" mass { value: 0.4 }
   inertia { xx { value: 0.001 } yy { value: 0.001 } zz { value: 0.001 } } }

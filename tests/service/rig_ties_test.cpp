@@ -215,7 +215,7 @@ class ParameterValuesFile : public ::testing::Test {
 };
 
 // Only values change: freedom, bounds and parameters not in the result are those of the rig file.
-TEST_F(ParameterValuesFile, BecomeTheRigs) {
+TEST_F(ParameterValuesFile, ReplaceTheValuesOfTheRig) {
   const ParameterValues values = read(kResult);
   EXPECT_EQ(values.kind, estimator::EstimateKind::kPhysical);
   EXPECT_EQ(values.step, 0.0) << "what was chosen for physical parameters is chosen again";
@@ -248,7 +248,7 @@ TEST_F(ParameterValuesFile, AreRefusedWithFileAndField) {
 }
 
 // Dependent values must satisfy the rig file's dependencies as well.
-TEST_F(ParameterValuesFile, AgreeWithTies) {
+TEST_F(ParameterValuesFile, AgreeWithDependencies) {
   estimator::Mechanism mechanism = rig();
   mechanism.dependencies.push_back(
       {mechanism.find_parameter("pivot.tau_c"), 0.0, {{mechanism.find_parameter("pivot.b"), 2.0}}});

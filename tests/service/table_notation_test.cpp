@@ -188,7 +188,7 @@ TEST(ErrorUnits, DependOnTheJointTypes) {
 }
 
 // Errors are pooled over all sensors, and both places that print them state the unit.
-TEST(ErrorUnits, HeadAComparisonOfFrictionLaws) {
+TEST(ErrorUnits, AreInTheHeadingOfAComparisonOfFrictionLaws) {
   for (const auto& [kinds, unit] : {std::pair<Kinds, std::string>{{kRevolute}, "mrad"},
                                     {{kPrismatic, kRevolute}, "mrad or 0.1 mm"}}) {
     estimator::FrictionLawComparison comparison;
@@ -201,7 +201,7 @@ TEST(ErrorUnits, HeadAComparisonOfFrictionLaws) {
   }
 }
 
-TEST(ErrorUnits, HeadACrossValidation) {
+TEST(ErrorUnits, AreInTheHeadingOfACrossValidation) {
   estimator::CrossValidation validation;
   validation.joints = {"rail", "pivot"};
   validation.simulation = {Eigen::MatrixXd(0, 0), Eigen::MatrixXd(0, 0)};

@@ -95,7 +95,7 @@ TEST(SpookStepper, StepDoesNotAllocate) {
 }
 
 // A motor spins the arm over many turns: a wrapped angle would jump by 2π.
-TEST(Rollout, IsContinuousOverTurnsAndStartsAtTheGivenAngles) {
+TEST(Rollout, IsContinuousOverFullTurnsAndStartsAtTheGivenAngles) {
   Mechanism mechanism = make_furuta();
   mechanism.joint_parameter(0, JointParameter::kMotorGain).value = 1.0;
   mechanism.joint_parameter(0, JointParameter::kViscous).value = 0.02;

@@ -42,7 +42,7 @@ double rms_inside(const Eigen::MatrixXd& signal) {
   return std::sqrt(inside.squaredNorm() / static_cast<double>(inside.rows()));
 }
 
-TEST(LowPass, HalvesThePowerTwiceAtItsCutoff) {
+TEST(LowPass, PassesAQuarterOfThePowerAtItsCutoff) {
   const Eigen::MatrixXd signal = sine(kUsual, 1.0);
   // 1/√2 forward, 1/√2 backward; the sine's ends leave 1e-3.
   EXPECT_NEAR(rms_inside(apply_low_pass(signal, kUsual, kEvery)), 0.5 * rms_inside(signal), 1e-3);
@@ -78,7 +78,7 @@ TEST(LowPass, KeepsItsCutoffForNoiseAndJumps) {
 }
 
 // A fast joint beside a slow one: each has its own cutoff.
-TEST(LowPass, RaisesTheCutoffOfOneSignalAlone) {
+TEST(LowPass, RaisesTheCutoffOfEachSignalSeparately) {
   Eigen::MatrixXd both(kRows, 2);
   both << sine(20.0, 1.0) + noise(1e-3), noise(1e-3);
   const Eigen::MatrixXd filtered = apply_noise_matched_low_pass(both, kUsual, kEvery);

@@ -109,7 +109,7 @@ TEST(StepToPeriodRatio, FindsMultiplesAndFractions) {
 }
 
 // Time stamps are rounded; a larger difference is another number.
-TEST(WholeNumber, IsOneWithinAMillionth) {
+TEST(WholeNumber, ToleratesAMillionth) {
   EXPECT_EQ(round_to_integer_ratio(1.0), 1);
   EXPECT_EQ(round_to_integer_ratio(3.0 * (1.0 + 0.9e-6)), 3);
   EXPECT_EQ(round_to_integer_ratio(3.0 * (1.0 - 0.9e-6)), 3);
@@ -120,7 +120,7 @@ TEST(WholeNumber, IsOneWithinAMillionth) {
 }
 
 // A requested step becomes the grid step near it, above or below a period, or else stays as it is.
-TEST(NearestStep, IsOnTheGridOrAsRequested) {
+TEST(NearestStep, IsCompatibleOrAsRequested) {
   constexpr double kPeriod = 1.00002e-3;  // of a clock that errs by 20 ppm
   EXPECT_EQ(nearest_compatible_step(0.01, kPeriod), 10.0 * kPeriod);
   EXPECT_EQ(nearest_compatible_step(0.25e-3, kPeriod), kPeriod / 4.0);

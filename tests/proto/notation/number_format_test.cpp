@@ -123,7 +123,7 @@ TEST(NumberFormat, WritesARangeWithOneExponent) {
 }
 
 // The same deviation must not be "0.00078e-3" beside its value and "778e-9" in the next table.
-TEST(QuantityFormat, IsTheSameInEveryTable) {
+TEST(QuantityFormat, GivesTheSameTextInEveryTable) {
   const QuantityFormat notation(0.00127358, 7.78e-7);
   EXPECT_EQ(notation.format_rounded(0.00127358), "1.27358e-3");
   EXPECT_EQ(notation.format_rounded(0.00127358 - 1.96 * 7.78e-7), "1.27206e-3");
@@ -253,7 +253,7 @@ TEST(TickLabels, ShowCommonDigitsAsAnOffset) {
   EXPECT_TRUE(format_tick_labels({-1.25e-5, 0.0, 1.25e-5}).offset.empty());  // no common digits
 }
 
-TEST(TickLabels, CountOnNoNeighbour) {
+TEST(TickLabels, HandleNoneOneAndEqualTicks) {
   EXPECT_EQ(format_tick_labels({}).texts, Texts{});
   EXPECT_EQ(format_tick_labels({20202.75}).texts, Texts{"20203"});
   EXPECT_EQ(format_tick_labels({2.0, 2.0}).texts, (Texts{"2", "2"}));

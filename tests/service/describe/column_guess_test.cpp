@@ -147,7 +147,7 @@ TEST_F(Guess, FindsTheCountsOfAReadingThatSteps) {
 }
 
 // The hanging position is where it comes to rest: at zero, half a turn from there, or anywhere.
-TEST_F(Guess, FindsWhereItHangs) {
+TEST_F(Guess, FindsTheHangingReading) {
   const auto at = [&](const std::string& name, double rest) {
     return guess_hanging_reading(look({{name, [rest](double t) { return swing(t) + rest; }}})[0],
                                  ReadingUnit::kRadian, false);
@@ -165,7 +165,7 @@ TEST_F(Guess, FindsWhereItHangs) {
   EXPECT_EQ(guess_hanging_reading(up[0], ReadingUnit::kRadian, false), M_PI);
 }
 
-TEST_F(Guess, CountsSmallSwings) {
+TEST_F(Guess, EstimatesTheFrequencyOfSmallSwings) {
   const auto found =
       estimate_swing_frequency(look({{"q", swing}})[0], ReadingUnit::kRadian, 0.0, 1e-3);
   ASSERT_TRUE(found.has_value());

@@ -122,7 +122,7 @@ TEST(InitCommand, ReadsADutyInCapitals) {
   }
 }
 
-TEST(InitCommand, NeverOverwritesUnasked) {
+TEST(InitCommand, OverwritesOnlyOnRequest) {
   const TemporaryFolder folder;
   const std::string rig = folder.write("rig.textproto", "mine");
   run_refused("init --kind pendulum --out " + rig, {rig, "--force"});
@@ -214,7 +214,7 @@ TEST(Interview, RepeatsAQuestionUntilTheAnswerIsValid) {
   EXPECT_EQ(count_of(asked.out.str(), "is not a positive number"), 4) << asked.out.str();
 }
 
-TEST(Interview, AnEmptyAnswerIsTheProposedOneOrNotKnown) {
+TEST(Interview, AnEmptyAnswerMeansTheDefaultOrUnknown) {
   Asked asked("\n\n\nn\n");
   Interview& interview = asked.interview;
   EXPECT_EQ(interview.ask_positive_number("length", 0.3), 0.3);

@@ -93,7 +93,7 @@ TEST_F(BatchCommand, DoesNotDependOnWhereItRuns) {
 }
 
 // A changed recording is calibrated again; unchanged ones are not.
-TEST_F(BatchCommand, ContinuesAndSeesChangedFiles) {
+TEST_F(BatchCommand, ContinuesAndDetectsChangedFiles) {
   list("0.004.csv,rig.textproto\n0.006.csv,rig.textproto\n");
   const std::string shared = "--folder " + folder_.file("shared");
   const auto lines = [&] {

@@ -66,7 +66,7 @@ TEST_F(BootstrapCommand, IsReproducible) {
 }
 
 // The first line is the answer; the report has a figure of the intervals.
-TEST_F(BootstrapCommand, AnswersInItsFirstLine) {
+TEST_F(BootstrapCommand, ReportsTheOutcomeInItsFirstLine) {
   const std::string page = folder_.file("b.html");
   const ProgramRun run =
       run_successfully(bootstrap("--draws 40 --method noise --plot " + page), {"coverage"});
