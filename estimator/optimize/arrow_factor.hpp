@@ -145,7 +145,7 @@ class ArrowheadFactorization {
 
   /// Returns the Schur complement S of the parameters, both triangles.
   const Eigen::MatrixXd& schur() const { return schur_; }
-  /// Returns the gradient s of the cost by the parameters after elimination of the nodes.
+  /// Returns the gradient s of the cost with respect to the parameters, after elimination of nodes.
   const Eigen::VectorXd& reduced_gradient() const { return reduced_gradient_; }
   /// Returns the predicted decrease of the damped cost if only the nodes change: yᵀy.
   double predicted_node_decrease() const { return predicted_node_decrease_; }

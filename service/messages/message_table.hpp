@@ -11,11 +11,11 @@ namespace service {
 /// Row of the message table: all texts for users that belong to a message code.
 ///
 /// Texts are templates, filled with the arguments of a message:
-/// - `{encoder}`: a name, a count, a number with three significant digits, a quantity with its unit
-///   (and ± its standard deviation), or a list with commas;
+/// - `{encoder}`: a name, a count, a number (three significant digits), a quantity (with unit and ±
+///   standard deviation), or a list separated by commas;
 /// - `{encoder:?}`: a name in double quotes;
 /// - `{size:4}`: a number or quantity with four significant digits;
-/// - `{causes:, or }`: messages with another separator than a semicolon;
+/// - `{causes:, or }`: messages with this separator instead of a semicolon;
 /// - `{count|reading|readings}`: the first text if the count is 1 or the flag is true;
 /// - `[, at {time}]`: omitted if an argument in it is missing; no brackets within brackets;
 /// - `{{`, `}}`, `[[`, `]]`: these characters themselves.

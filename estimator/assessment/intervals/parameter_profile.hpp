@@ -29,8 +29,8 @@ struct ParameterProfile {
 
 /// Computes the profiles of these parameters:
 ///
-/// - decay rates that are at a bound, are not identifiable, or have a relative uncertainty above 25
-///   %. The fixed values span the decay speeds from a hundredth of the joint's largest speed to
+/// - decay rates that are at a bound, are not identifiable, or have a relative uncertainty above
+///   0.25. The fixed values span the decay speeds from a hundredth of the joint's largest speed to
 ///   three times this speed.
 /// - other parameters at a bound that affect other estimates, fixed at values inside the bound.
 ///

@@ -122,12 +122,12 @@ std::vector<Recording> thin_readings_at_rest(const Mechanism& mechanism,
                                              std::vector<Recording> recordings,
                                              const Eigen::VectorXd& quanta);
 
-/// Finds end stops that the description lacks, that is, positions that a joint never passes and at
-/// which its speed repeatedly jumps to zero or reverses. Speeds before and after are slopes of
-/// lines through some readings. A jump counts if noise, quantization and sustained accelerations do
-/// not explain it. A model without the stop attributes every impact to friction. Skips mechanisms
-/// with loops, where aligned links reverse a joint like a stop. Also skips stops with a free
-/// position whose initial value `find_initial_stops` sets there.
+/// Finds end stops that the description lacks: positions that a joint never passes, where its speed
+/// repeatedly jumps to zero or reverses. Speeds before and after are slopes of lines through some
+/// readings. A jump counts if noise, quantization and sustained accelerations do not explain it. A
+/// model without the stop attributes every impact to friction. Skips mechanisms with loops, where
+/// aligned links reverse a joint like a stop. Also skips stops with a free position whose initial
+/// value `find_initial_stops` sets there.
 void find_undescribed_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
                             const Recording& recording, SignalExamination& out);
 

@@ -54,7 +54,7 @@ class StaticPotential {
 
 /// A small synchronous motion of all joints about an equilibrium, without friction and motors.
 struct NormalMode {
-  /// ω² [1/s²]. Positive: oscillation with ω; negative: growth as exp(√−ω² t); zero: drift.
+  /// ω² [1/s²]. Positive: oscillation with ω; negative: growth as exp(√(−ω²) t); zero: drift.
   double rate_squared;
   Eigen::VectorXd
       shape;  ///< joint displacements; the largest, in its joint's scale, is 1 [rad or m]

@@ -26,8 +26,7 @@ struct ColumnProfile {
 };
 
 /// Reads a recording file and returns the name, values and statistics of each column.
-/// @param names   names of the columns of a text file without header line; empty: "1", "2" and so
-///                on
+/// @param names   column names of a text file without header line; empty: "1", "2" and so on
 /// @param topic   topic of a ROS 2 bag; empty: all topics
 /// @param layout  output: assumptions about the layout of a text file; may be null
 /// @throws proto::InputError for a file without columns, or a file whose names differ from `names`

@@ -11,7 +11,7 @@ namespace service {
 class SharedAnswer {
  public:
   /// @param file      path of the file; a lock file is created beside it
-  /// @param interval  age at which an answer is renewed [s]
+  /// @param interval  age above which an answer is renewed [s]
   SharedAnswer(std::string file, double interval);
 
   /// Returns the newest stored output of the command; nullopt if it is older than this object.
