@@ -44,9 +44,7 @@ bool is_identifiable(const ParameterUncertainty& uncertainty, const Eigen::Vecto
 /// @param requested indices into mechanism.parameters of the parameters that the rig file frees
 /// @param estimated the estimated parameters among these; all others had no effect and were fixed
 /// @param variances variance of the weighted residuals of each noise group
-/// @param half_interval half-widths of the estimated parameters' intervals
-/// (`compute_confidence_half_widths`); if
-///                      empty, normal errors are assumed
+/// @param half_interval result of `compute_confidence_half_widths`; if empty, errors are normal
 ParameterUncertainty compute_parameter_uncertainty(const Mechanism& mechanism,
                                                    const std::vector<int>& requested,
                                                    const std::vector<int>& estimated,

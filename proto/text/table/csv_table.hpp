@@ -97,9 +97,8 @@ CsvHeader parse_csv_header(const std::string& path, std::string_view text,
 /// Reads the requested columns of a text table and lists the faults of its rows. Other columns may
 /// contain anything; blank lines and comments are ignored. An incomplete last line is ignored.
 /// @param names  names of the columns if the file has no header line; empty: "1", "2" and so on
-/// @throws InputError "FILE:LINE: what; what to do" for a column that is missing or occurs twice,
-/// or
-///     for a file without rows
+/// @throws InputError "FILE:LINE: error; remedy" for a missing column, a column that occurs twice,
+///     or a file without rows
 CsvTable read_csv(const std::string& path, std::string_view text,
                   const std::vector<ColumnRequest>& requests,
                   const std::vector<std::string>& names = {});

@@ -10,10 +10,8 @@ namespace service {
 ///
 /// - `views`: directions from which to draw, the best one first, as unit vectors `right` and `up`
 /// - `bodies`: joint points (`points`) and centre of mass (`mass`) of each body
-/// - `joints`: spanning tree of the bodies, in the order in which the bodies are reached; body −1
-/// is
-///   the ground. `sign` is −1 if the positive direction moves the parent relative to the child.
-///   `start` is the rest position
+/// - `joints`: spanning tree of the bodies, starting at the ground (body −1). `sign` is −1 if the
+///   positive direction moves the parent relative to the child. `start` is the rest position
 /// - `mimics`: couplings between entries of `joints`
 /// - `loops`: pairs of points that coincide because of the remaining joints
 ///
