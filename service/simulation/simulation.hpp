@@ -28,8 +28,8 @@ struct SimulatedRun {
 /// Simulates a scenario on a rig with the SPOOK stepper or the equations of motion. Encoder
 /// readings are unwrapped, and include encoder offsets, noise and quantization. Motor commands are
 /// computed from the true state at every sample, and act after the input delay of the motor.
-/// @param step  simulation step [s]. It must divide the sampling period. If it is longer than the
-///         sampling period, each step gives one sample
+/// @param step  simulation step [s]. It must divide the sampling period of the scenario, or be
+///         longer: it then becomes the sampling period
 /// @param stop  flag that another thread sets to stop the simulation; may be null
 /// @param integrator  integration method
 /// @throws InputError if the step does not divide the period, or the model cannot be integrated

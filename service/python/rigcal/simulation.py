@@ -26,7 +26,7 @@ def simulate(rig: RigLike, scenario: Union[str, os.PathLike[str]], *,
         scenario: path of a scenario file (proto/scenario.proto), or its text.
         parameters: values from a Result, its file, or a mapping; default: the rig file's values.
         start: values by name, which override the values of `parameters`.
-        step: time step h [s]; the sampling period must be a multiple of it.
+        step: time step h [s], which divides the sampling period; a longer step replaces it.
 
     Returns:
         The simulated run as a table that `calibrate` accepts, with the columns that the rig file
