@@ -146,7 +146,7 @@ TEST_F(ArrayFiles, LimitTheNumbersOfAllArraysTogether) {
                {"big.h5", "more than 33554432 numbers", "\"b\" is 16777217"});
 }
 
-TEST_F(ArrayFiles, LimitWhatStructuresDecompressTo) {
+TEST_F(ArrayFiles, LimitTheDecompressedSizeOfStructures) {
   // 1.1 GB of zeros in a field before the numbers.
   const std::uint64_t zeros = 1'100'000'000;
   Bytes element;

@@ -58,7 +58,7 @@ class ChildFiles : public ::testing::Test {
 
 void crash() { ::raise(SIGSEGV); }
 
-TEST_F(ChildFiles, PassListsAndNumbers) {
+TEST_F(ChildFiles, PassListsAndNumbersToTheParent) {
   const auto file = open([] { return std::vector<double>{1, 2, 3, 4, 5, 6}; });
   ASSERT_EQ(file->arrays().size(), 1U);
   EXPECT_EQ(file->arrays()[0].name, "x");
@@ -71,7 +71,7 @@ TEST_F(ChildFiles, PassListsAndNumbers) {
   }
 }
 
-TEST_F(ChildFiles, PassRefusals) {
+TEST_F(ChildFiles, PassErrorsToTheParent) {
   EXPECT_EQ(refused([] { throw InputError("run.h5: is a song"); }), "run.h5: is a song");
 }
 

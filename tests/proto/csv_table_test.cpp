@@ -137,7 +137,7 @@ TEST(CsvTable, RefusesRowsOfAnotherLengthInEachColumn) {
 }
 
 // A fault in a last line that the end of the file cuts off does not close its column.
-TEST(CsvTable, LeavesOutACutLineInEachColumn) {
+TEST(CsvTable, IgnoresAnIncompleteLastLineInEachColumn) {
   for (const CsvColumn& column : read_csv_columns("f.csv", "t,x\n0,1\n1,2\n2,3e").columns) {
     EXPECT_EQ(column.values.size(), 2U) << column.fault;
   }

@@ -56,7 +56,7 @@ std::string length_prefix(std::uint32_t length) {
 
 // A socket cuts a stream anywhere. Catches a decoder that relies on whole frames per read, or that
 // loses its position between length, tag and payload.
-TEST(FrameDecoder, GivesTheSameFramesHoweverTheStreamIsCut) {
+TEST(FrameDecoder, GivesTheSameFramesForAnyPiecesOfTheStream) {
   const std::string stream = encode(make_open()) + encode(make_batch(1, 0)) +
                              encode(make_batch(2, 20)) + encode(make_open());
   for (std::size_t piece = 1; piece <= stream.size(); ++piece) {
@@ -77,7 +77,7 @@ TEST(FrameDecoder, GivesTheSameFramesHoweverTheStreamIsCut) {
 
 // A header that claims 4 GiB must be refused once the type is known, before anything is stored. The
 // limit depends on the type: a batch may be larger than an opening.
-TEST(FrameDecoder, RefusesALengthBeyondTheCapOfItsTypeFromTheHeaderAlone) {
+TEST(FrameDecoder, RefusesATooLongFrameByItsHeader) {
   const auto header = [](std::uint32_t length, int type) {
     return length_prefix(length) + static_cast<char>(type << 3 | 2);
   };

@@ -78,7 +78,7 @@ TEST(LiveStreamTest, OpensWithoutARigFileWhoseNameIsTooLong) {
 
 // Estimates may arrive at any time. They are no replies: a service that sends them but does not
 // answer must still be dropped.
-TEST(LiveStreamTest, CollectsEstimatesThatAreNoReplies) {
+TEST(LiveStreamTest, CollectsEstimatesThatAreNotReplies) {
   NoBatches store;
   StreamSender sender(store, make_session(10), {.reply_timeout = 1s});
   open_with_rig_file(10, sender);

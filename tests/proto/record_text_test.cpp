@@ -82,7 +82,7 @@ TEST(RecordText, ReadsJson) {
   EXPECT_EQ(listed.columns[1].values, (Values{5.0, 6.0}));
 }
 
-TEST(RecordText, RefusesJsonThatIsNoTable) {
+TEST(RecordText, RefusesJsonThatIsNotATable) {
   expect_parts(refusal([] { (void)read(R"({"name": "run", "mass": 0.3})"); }),
                {"run.log: this JSON text is no table", "no columns of several values",
                 "an object per line", "--parameters"});

@@ -359,7 +359,7 @@ TEST(ScanRecording, RefusesAnMcapFileOfAnotherProgram) {
   EXPECT_EQ(require_error(read_recording(*view_as_input_file(file))).code, ErrorCode::kDamaged);
 }
 
-TEST(RecoverMcap, LeavesNoFileIfNothingIsIntact) {
+TEST(RecoverMcap, WritesNoFileIfNothingIsIntact) {
   const TemporaryFolder folder;
   const Bytes file = start_file();
   write_bytes(folder.file("run.mcap.part"), file);
@@ -369,7 +369,7 @@ TEST(RecoverMcap, LeavesNoFileIfNothingIsIntact) {
   EXPECT_EQ(folder.file_count(), 1u);
 }
 
-TEST(RecoverMcap, DoesNotWriteOverAFile) {
+TEST(RecoverMcap, DoesNotOverwriteAFile) {
   const TemporaryFolder folder;
   write_bytes(folder.file("run.mcap"), record_samples({0, 1}, {}));
   write_bytes(folder.file("whole.mcap"), Bytes{'x'});

@@ -143,7 +143,7 @@ TEST(McapWriter, EndsAChunkAtItsSize) {
 }
 
 // A silent unit sends nothing that would close the chunk, so flush must.
-TEST(RecordingWriter, FlushHandsOverEverything) {
+TEST(RecordingWriter, FlushPassesAllDataToTheOperatingSystem) {
   MemoryRun run;
   for (std::uint64_t k = 0; k < 10; ++k) ASSERT_TRUE(ok(run.writer.write(make_sample(k))));
   ASSERT_TRUE(ok(run.writer.flush()));
@@ -301,7 +301,7 @@ TEST(RecordingWriter, WritesNothingAfterATornChunk) {
 }
 
 // Neither a finished recording nor one that waits for recovery is overwritten.
-TEST(RecordingWriter, RefusesToWriteOverAnything) {
+TEST(RecordingWriter, NeverOverwritesAFile) {
   for (const std::string existing : {"run.mcap", "run.mcap.part"}) {
     const TemporaryFolder folder;
     write_bytes(folder.file(existing), std::vector<std::uint8_t>{'x'});

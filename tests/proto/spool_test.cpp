@@ -231,7 +231,7 @@ TEST(Spool, AcknowledgesForwardsOnly) {
 constexpr const char* kNameOfAbc = "ba7816bf8f01cfea414140de5dae2223b00361a3";
 
 // The name must not depend on how the content is split.
-TEST(ContentHash, IsTheBeginningOfTheSha256) {
+TEST(ContentHash, IsAPrefixOfTheSha256) {
   ContentHash whole;
   whole.add("abc");
   EXPECT_EQ(whole.text(), kNameOfAbc);

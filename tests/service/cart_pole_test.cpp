@@ -105,7 +105,7 @@ TEST(CartPole, DistinguishesStickingFromCreepingFriction) {
 
 // Motor and friction along the rail scale with the masses: if the cart's mass is free too, there is
 // one null direction, which must be reported.
-TEST(CartPole, ReportsTheNullDirection) {
+TEST(CartPole, ReportsTheUnidentifiableDirection) {
   const auto data = find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   Rig rig = load_rig(kRigPath);

@@ -387,7 +387,7 @@ TEST(ForeignText, ReachesTheTerminalEscaped) {
   run_refused("info '/nowhere/\x1b[2J.csv'", {"/nowhere/\\u001b[2J.csv"});
 }
 
-TEST(Usage, RefusesEmptyTextsAndNumbersThatAreNone) {
+TEST(Usage, RefusesEmptyTextsAndInvalidNumbers) {
   const std::string rig = config("rig-furuta.textproto");
   for (const std::string& arguments : std::vector<std::string>{
            "calibrate x.csv --rig " + rig + " --json ''", "calibrate x.csv --rig ''",

@@ -110,7 +110,7 @@ TEST(CrossValidation, PredictsMatchedRecordings) {
 
 // The off-diagonal fits are those of the fold's own calibration: with pieces of equal length its
 // mean square is that of the two entries. Catches exchanged rows and columns.
-TEST(CrossValidation, MatrixHoldsPredictionsOnAndFitsBesideTheDiagonal) {
+TEST(CrossValidation, MatrixContainsPredictionErrorsOnTheDiagonal) {
   const estimator::CrossValidation& v = validation_of_swings();
   for (int i = 0; i < 3; ++i) {
     SCOPED_TRACE(i);
@@ -124,7 +124,7 @@ TEST(CrossValidation, MatrixHoldsPredictionsOnAndFitsBesideTheDiagonal) {
 }
 
 // The jackknife over n folds, from the folds' own numbers.
-TEST(CrossValidation, SpreadIsTheJackknifeOverTheFolds) {
+TEST(CrossValidation, SpreadIsTheJackknifeDeviationOverTheFolds) {
   const estimator::CrossValidation& v = validation_of_swings();
   ASSERT_EQ(v.parameters.size(), v.folds[0].calibration.parameters.size());
   for (std::size_t p = 0; p < v.parameters.size(); ++p) {
@@ -150,7 +150,7 @@ TEST(CrossValidation, NeedsTwoPiecesAndStopsOnRequest) {
   EXPECT_TRUE(v.folds.empty());
 }
 
-TEST(CrossValidation, ReadsBackAsTheSchemaAndIsShown) {
+TEST(CrossValidation, ReadsBackByTheSchemaAndIsPrinted) {
   const estimator::CrossValidation& v = validation_of_swings();
   CalibrationMetadata context;
   context.rig = "test <rig>";
@@ -191,7 +191,7 @@ std::vector<UsedRecording> uses_of_two_segments() {
 }
 
 // Every sample must be used once and in order, with its own time and control.
-TEST(RecordingPieces, HoldEverySampleOnce) {
+TEST(RecordingPieces, ContainEverySampleOnce) {
   for (const HeldOutPieceOptions& cut :
        {HeldOutPieceOptions{HeldOutPieceKind::kSegment, 0, 0.0},
         HeldOutPieceOptions{HeldOutPieceKind::kRecording, 4, 0.0},

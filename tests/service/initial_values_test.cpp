@@ -18,7 +18,7 @@ Rig rig_of(const std::string& name) {
 
 // A released pendulum. Without a start from inverse dynamics, the fit from a large inertia ends
 // with the encoder zero half a turn off.
-TEST(InitialValues, OfInertiaMayBeOffByAThousand) {
+TEST(InitialValues, OfInertiaMayBeWrongByAFactorOfThousand) {
   Rig truth = rig_of("pendulum");
   parameter_of(truth.mechanism, "pendulum.J_zz").value = 0.003;
   parameter_of(truth.mechanism, "pivot.b").value = 2e-4;

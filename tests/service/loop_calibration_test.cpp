@@ -391,7 +391,7 @@ estimator::Segment read_of(const Eigen::MatrixXd& motion) {
 
 // A low-pass of 10 Hz smooths the readings where the links are collinear, and makes both motions
 // reverse. The readings distinguish them: one passes through, the other reverses 0.2 rad before.
-TEST(SingularLoop, PassesOrReversesAsTheReadingsDo) {
+TEST(SingularLoop, PassesOrReversesAccordingToTheReadings) {
   const estimator::Mechanism mechanism = five_bar().mechanism;
   for (const bool through : {true, false}) {
     SCOPED_TRACE(through);

@@ -118,7 +118,7 @@ TEST(Mjcf, AnglesAreInDegreesUnlessTheModelSaysOtherwise) {
 
 // The file's pose is that at yaw = 30 degrees: there the body is as given, at (0.1, 0, 0.5) and 0.2
 // m along the frame's y, which is the world's −x.
-TEST(Mjcf, TheFilesPoseIsAtRef) {
+TEST(Mjcf, ThePoseOfTheFileIsAtTheReferenceCoordinates) {
   const Rig rig = mjcf_rig(kModel);
   const auto placed = estimator::place_bodies(rig.mechanism, Eigen::Vector3d(M_PI / 6, 0.0, 0.0));
   std::size_t upper = 0;

@@ -163,7 +163,7 @@ std::string truth_text(int rows_before_release) {
   return text.str();
 }
 
-TEST(TruthRecording, IsReadWithoutTheTimeItWasHeld) {
+TEST(TruthRecording, IsReadFromTheReleaseOn) {
   const TemporaryFolder folder;
   folder.write("truth.csv", truth_text(10));
   const Rig rig = offset_furuta();
@@ -178,7 +178,7 @@ TEST(TruthRecording, IsReadWithoutTheTimeItWasHeld) {
   EXPECT_EQ(imported.summary.rows_before_release, 10);
 }
 
-TEST(TruthRecording, OfAnotherRigOrHeldToTheEndIsRefused) {
+TEST(TruthRecording, OfAnotherRigOrWithoutReleaseIsRefused) {
   const TemporaryFolder folder;
   folder.write("truth.csv", truth_text(80));
   expect_parts(refusal([&] {

@@ -126,7 +126,7 @@ TEST(CrossAxisSensitivity, AreEstimatedWithADataSheetPrior) {
 
 // A value that a calibration writes beside the deviation is the next start; a prior of its own
 // takes precedence.
-TEST(CrossAxisSensitivity, KeepTheirFreedomBesideAValue) {
+TEST(CrossAxisSensitivity, StayFreeIfTheyHaveAValue) {
   const Rig rig =
       parse_rig("r.textproto", placed_rig_text(R"(inertial_sensor { name: "imu" body: "A"
         gyroscope { cross_axis { deviation_percent: 2 xz { value: 0.004 }

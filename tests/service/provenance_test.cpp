@@ -166,7 +166,7 @@ TEST_F(Calibrated, OtherFilesAreRefused) {
 }
 
 // Every command that writes JSON includes date, version and hashes.
-TEST_F(Calibrated, AsAllResultsDo) {
+TEST_F(Calibrated, InputsAreReportedByAllCommandsWithJson) {
   const std::string input = file("p.csv") + " --rig " + rig() + " --to 2 --quiet --parameters " +
                             file("p.json") + " --json " + file("j.json");
   for (const auto& [command, options] : std::vector<std::pair<std::string, std::string>>{

@@ -53,7 +53,7 @@ TEST(CalibrationJson, ReadsBackAsTheSchema) {
 }
 
 // Programs index fields by name, so zero and infinite values must be present too.
-TEST(CalibrationJson, HoldsEveryFieldThatReadersIndex) {
+TEST(CalibrationJson, ContainsEveryFieldThatReadersUse) {
   const std::string json = calibration_json(prepared_calibration(), prepared_context());
   expect_parts(json,
                {"\"parameters\"", "\"standardDeviation\"", "\"lower\"", "\"upper\"", "\"initial\"",
@@ -109,7 +109,7 @@ TEST(CalibrationJson, ContainsContradictionsAndEffectsOfFixedValues) {
 }
 
 // Dependent parameters are listed after the estimates, with their standard deviations.
-TEST(Results, HoldTiedParameters) {
+TEST(Results, ContainDependentParameters) {
   estimator::Calibration calibration = prepared_calibration();
   calibration.tied = {{"C.J", "kg·m²", 0.0071, 4e-5, 0.009, 1e-9, INFINITY, false, 8e-5}};
   estimator::Parameter prior{
@@ -219,7 +219,7 @@ TEST(CalibrationPage, ReportsDataQualityAndOptions) {
 
 // Every solve is a separate problem; joined, they would look like a rising cost. Rounds of one
 // stage share a name in the legend.
-TEST(CalibrationPage, DrawsTheSolvesOfAFitApartAndNamesTheStages) {
+TEST(CalibrationPage, PlotsEachSolveOfAFitSeparatelyWithItsStage) {
   estimator::Calibration c = prepared_calibration();
   EXPECT_EQ(render_calibration_page(c, prepared_context()).find("cannot be compared"),
             std::string::npos);
@@ -405,7 +405,7 @@ estimator::Calibration judged_calibration() {
 }
 
 // Each field must hold its own value, not its neighbour's.
-TEST(CalibrationJson, HoldsTheEvidence) {
+TEST(CalibrationJson, ContainsTheEvidenceForTheVerdict) {
   const auto result = from_json<rigcal::v1::CalibrationResult>(
       calibration_json(judged_calibration(), prepared_context()));
   EXPECT_EQ(result.parameters(0).noise_deviation(), 1.1e-6);
@@ -432,7 +432,7 @@ TEST(CalibrationJson, HoldsTheEvidence) {
   EXPECT_EQ(result.combinations(0).unit(), "kg·m²/(N·m/V)");
 }
 
-TEST(CalibrationJson, HoldsTheRelativeError) {
+TEST(CalibrationJson, ContainsTheRelativeError) {
   using estimator::PredictionKind;
   struct Case {
     PredictionKind kind;

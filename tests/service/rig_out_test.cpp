@@ -228,7 +228,7 @@ TEST_F(PendulumOut, KeepsPriorsOrMakesThem) {
 }
 
 // A negative value permits a negative excess; a positive estimate must not forbid it.
-TEST_F(PendulumOut, KeepsABoundThatTheValueSet) {
+TEST_F(PendulumOut, KeepsTheBoundThatANegativeValueImplies) {
   replace("friction { viscous",
           "friction { stribeck_torque { value: -1e-3 free: true } "
           "coulomb_torque { value: 0.01 } viscous");

@@ -289,7 +289,7 @@ TEST_F(ParameterValuesFile, ReachAJob) {
   EXPECT_EQ(spec.start(2), "pivot.b=3");
 }
 
-TEST(ParametersOption, IsAWordOrAFile) {
+TEST(ParametersOption, AcceptsAKindOrAFile) {
   EstimationOptions options;
   parse_parameters_option("shadow", options);
   parse_parameters_option("not-there.json", options);
@@ -366,7 +366,7 @@ TEST(ConfigFiles, AnglesFromUprightAreZeroWhenHanging) {
 }
 
 // The rig files shown in the documentation must load.
-TEST(Documents, RigFilesTheyShowLoad) {
+TEST(Documents, ContainValidRigFiles) {
   int shown = 0;
   for (const char* name : {"README.md", "docs/reference/rig-file.md"}) {
     const std::string text = proto::read_file(source_folder() + "/" + name);

@@ -82,7 +82,7 @@ TEST(RobotChecks, WorldIsAnImplicitLink) {
                {"refers to link \"wrld\", which is not in the file"});
 }
 
-TEST(RobotChecks, InfiniteLimitsAreNoRange) {
+TEST(RobotChecks, InfiniteLimitsGiveNoRange) {
   const std::string text =
       replaced(kTwoLinks, "lower=\"-1\" upper=\"1\" effort=\"2\" velocity=\"5\"",
                "lower=\"-inf\" upper=\"INF\" effort=\"inf\" velocity=\"Infinity\"");

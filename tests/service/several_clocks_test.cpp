@@ -191,7 +191,7 @@ TEST(SeveralClocks, ACommandHoldsUntilTheNext) {
 
 // A command that changes every 20 rows lacks single values. Those between equal values are known;
 // the recording is split at the others, because the command may have changed before or after them.
-TEST(SeveralClocks, ALostCommandIsKnownOnlyBetweenEqualValues) {
+TEST(SeveralClocks, ALostCommandIsFilledOnlyBetweenEqualValues) {
   LogText log;
   const auto command = [](int k) { return k / 20 % 2 == 0 ? 1.0 : -1.0; };
   for (int k = 0; k < 400; ++k) {

@@ -158,7 +158,7 @@ TEST(SeveralMotors, AreFoundInARecordingByTheirJoints) {
   }
 }
 
-TEST(SeveralMotors, AreMissedInARecordingOfOthers) {
+TEST(SeveralMotors, AreReportedIfMissingInARecording) {
   const TemporaryFolder folder;
   const SimulatedRun run = simulate_both(arm());
   write_recording(run, folder.file("one.mcap"), {"elbow"});

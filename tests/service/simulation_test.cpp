@@ -385,7 +385,7 @@ estimator::ParameterEstimate estimate(const std::string& name, double value, dou
   return {.name = name, .unit = "kg·m²", .value = value, .standard_deviation = deviation};
 }
 
-TEST(TruthTable, StatesErrorsInPercentAndInDeviations) {
+TEST(TruthTable, ContainsErrorsInPercentAndInStandardDeviations) {
   const TrueParameters truth = {{"A.J_zz", 0.004}, {"2.offset", 0.0}};
   const std::string table =
       format_truth_comparison({estimate("A.J_zz", 0.0041, 5e-5), estimate("2.offset", 0.002, 1e-3),

@@ -29,7 +29,7 @@ ImportedRecording init_and_import(const TemporaryFolder& folder, const std::stri
 }
 
 // The files of the field reports contain the same swing in different dialects.
-TEST(TextRecording, DialectsOfFieldReportsAreOneSwing) {
+TEST(TextRecording, DialectsOfFieldReportsContainTheSameSwing) {
   const auto data = find_evaluation_data();
   if (!data || !exists(*data / "field_reports")) GTEST_SKIP() << "no shared/data/field_reports";
   const TemporaryFolder folder;

@@ -203,7 +203,7 @@ TEST(Urdf, AnInertiaWithoutMassIsReported) {
   EXPECT_FALSE(has_urdf_note(convert_urdf(kUrdfArm), "has moments of inertia but no mass"));
 }
 
-TEST(Urdf, LimitsBecomeThoseOfTheRigsSafety) {
+TEST(Urdf, LimitsBecomeSafetyLimitsOfTheRig) {
   const std::string text = convert_urdf(kUrdfArm).text;
   expect_parts(text, {"joint { joint: \"shoulder\" angle_rad_min: -1 angle_rad_max: 2 "
                       "speed_rad_per_s_max: 3 }",
@@ -273,7 +273,7 @@ TEST(Urdf, FaultsAreRefusedWithTheLine) {
   }
 }
 
-TEST(Urdf, ATableIsNoXml) {
+TEST(Urdf, ATableIsNotXml) {
   const std::string reported = refusal([] { convert_urdf("t_s,q\n0,1\n"); });
   expect_parts(
       reported,

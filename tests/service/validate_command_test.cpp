@@ -41,7 +41,7 @@ class ValidateCommand : public ::testing::Test {
   std::string recording_ = folder_.file("release.csv");
 };
 
-TEST_F(ValidateCommand, JudgesGivenParameters) {
+TEST_F(ValidateCommand, EvaluatesGivenParameters) {
   const auto rmse = [&](double inertia, const std::string& options) {
     run_successfully("validate " + input() + "--parameters " + result(inertia) + " --json " +
                          folder_.file("v.json") + " --plot " + folder_.file("v.html") + " " +
@@ -66,7 +66,7 @@ TEST_F(ValidateCommand, JudgesGivenParameters) {
 
 // At rest, all readings of a coarse encoder have the same quantization error, and differences of
 // readings underestimate the noise. With both errors, the ratios were 1.9 and 2.9.
-TEST_F(ValidateCommand, GivesARightModelWithCoarseEncodersARatioOfOne) {
+TEST_F(ValidateCommand, ReportsARatioOfOneForACorrectModelWithCoarseEncoders) {
   std::string text = contents_of(rig_);
   const std::string counts = "counts_per_turn: 4096";
   text.replace(text.find(counts), counts.size(), "counts_per_turn: 200");
@@ -102,13 +102,13 @@ TEST_F(ValidateCommand, ReportsUnusableInput) {
   refused("--parameters " + result(0.004) + " --json " + folder_.file("r.json"), {"r.json"});
 }
 
-TEST_F(ValidateCommand, UsesShortSegmentsAsAWhole) {
+TEST_F(ValidateCommand, UsesSegmentsShorterThanTheWindowCompletely) {
   run_successfully("validate " + input() + "--parameters " + result(0.004) + " --window 60",
                    {"shorter than the window"});
 }
 
 // The values are used wherever the option is accepted.
-TEST_F(ValidateCommand, ValuesAreAcceptedElsewhere) {
+TEST_F(ValidateCommand, ParameterFilesAreAcceptedByOtherCommands) {
   run_successfully("info " + rig_ + " --parameters " + result(0.0123), {"0.0123"});
   run_refused("info " + recording_ + " --parameters " + result(0.0123), {});
   run_successfully("calibrate " + input() + "--parameters physical --parameters " + result(0.0042),

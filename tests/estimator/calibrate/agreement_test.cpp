@@ -168,7 +168,7 @@ TEST(RecordingPartComparison, HasTheSpecifiedFalseRejectionRate) {
 }
 
 // A prior constrains the estimate but does not contribute to the scatter.
-TEST(RecordingPartComparison, AssignsPriorsToNoPart) {
+TEST(RecordingPartComparison, LeavesPriorsOutOfAllParts) {
   const std::vector<RecordingPartScore> pieces = scalar_pieces({1.0, 1.0}, {1.0, 1.0});
   const RecordingPartComparison result = compare_part_scores(
       pieces, Eigen::MatrixXd::Constant(1, 1, 2.0), Eigen::VectorXd::Zero(1), false);

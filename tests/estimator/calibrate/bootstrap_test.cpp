@@ -65,7 +65,7 @@ TEST(BootstrapIntervals, FollowTransformationsOfTheParameter) {
 
 // a = Σ d³ / (6 (Σ d²)^{3/2}) with d = −1, −1, −1, −1, 4: 60 / (6 · 20^{3/2}) = 0.1118. The
 // jackknife deviation is √(4/5 · 20) = 4.
-TEST(BootstrapIntervals, TakeAccelerationFromPartsLeftOut) {
+TEST(BootstrapIntervals, ComputeTheAccelerationFromEstimatesWithoutOnePart) {
   const std::vector<double> without_one = {1.0, 1.0, 1.0, 1.0, -4.0};
   EXPECT_NEAR(estimate_acceleration(without_one), 60.0 / (6.0 * std::pow(20.0, 1.5)), 1e-15);
   EXPECT_EQ(estimate_acceleration({1.0, 2.0, 4.0}), 0.0);

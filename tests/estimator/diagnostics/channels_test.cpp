@@ -203,7 +203,7 @@ TEST_F(Channels, AreReportedAsDeadIfTheJointCannotRest) {
   EXPECT_FALSE(is_told(sprung, 0.8));
 }
 
-TEST_F(Channels, AreReportedAsDeadIfOthersMove) {
+TEST_F(Channels, AreReportedAsDeadIfOtherChannelsChange) {
   const SignalExamination found =
       examine_signals(rig_, {two_joints(Eigen::VectorXd::Constant(3000, 0.2), motion(2))});
   const std::vector<Finding> dead = with_code(found, MessageCode::kDeadChannel);

@@ -75,7 +75,7 @@ double option_limit(const Finding& finding) {
 }
 
 // At both sides of the rest position, with the tremor of a hand.
-TEST(HeldRig, IsReportedUntilItsRelease) {
+TEST(HeldRig, IsReportedFromTheStartToTheRelease) {
   for (const double angle : {1.9, -1.9}) {
     Segment segment = held_then_released(angle, 1.3);
     for (int row = 0; row < 240; ++row) {
@@ -96,7 +96,7 @@ TEST(HeldRig, IsReportedUntilItsRelease) {
   }
 }
 
-TEST(HeldRig, IsReportedFromItsCatchOn) {
+TEST(HeldRig, IsReportedFromTheCatchToTheEnd) {
   for (const double angle : {0.8, -0.8}) {
     const Segment segment = swing_then_caught(angle, 0.7);
     const std::vector<Finding> found = find_held(segment);

@@ -112,7 +112,7 @@ Recording resting_at_stops(int rest, int swings) {
 
 // A rest below one second is thinned too, at the end of a motion or at an end stop: a fit to all of
 // its readings shifts the motion. The first and last readings are kept.
-TEST(RestIntervals, IncludeShortRestsThatAreNoTurningPoints) {
+TEST(RestIntervals, IncludeShortRestsThatAreNotTurningPoints) {
   const SignalExamination end = examined(coming_to_rest(920, 1000));
   ASSERT_EQ(end.findings.size(), 1U);
   EXPECT_NEAR(static_cast<double>(end.rejected.size()), 80.0 - 9.0, 3.0);

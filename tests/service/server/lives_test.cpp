@@ -334,7 +334,7 @@ TEST_F(Uploads, DoNotFollowLinks) {
 
 // The content must match the one that the id promises: otherwise it is refused on completion and
 // deleted. The right content is stored, however it was split.
-TEST_F(Uploads, KeepWhatTheirIdsPromise) {
+TEST_F(Uploads, MustMatchTheContentHashInTheirIds) {
   open_named("aaaabbbb");
   append_part(0, "aaaabbbc");
   ASSERT_TRUE(refused());
