@@ -120,6 +120,7 @@ class ExpectedErrors {
     const Eigen::MatrixXd states = problem_.node_states(window.segment);
     const std::vector<double>& times = problem_.node_times(window.segment);
     const double step = horizon / kSubstepsMost;
+    ControlNoiseModel noise(problem_.mechanism(), fit_.input().noise.control, segment.period);
     std::optional<StateCovariance> covariance;
     for (int k = 0; k < kSubstepsMost; ++k) {
       const double time = window.start + (k + 0.5) * step;
@@ -129,8 +130,7 @@ class ExpectedErrors {
                                    static_cast<int>(segment.controls.rows()) - 1);
       const OperatingPoint point{states.col(node).head(n), states.col(node).segment(n, n),
                                  segment.controls.row(sample).transpose()};
-      const Eigen::MatrixXd S = compute_control_noise_density(
-          problem_.mechanism(), fit_.input().noise.control, segment.period, point.coordinates);
+      const Eigen::MatrixXd S = noise.density(point.coordinates);
       if (!covariance) covariance.emplace(segment.period * joint_variances_, S.diagonal());
       covariance->propagate(dynamics_.linearize(point).A, S, step);
       for (Eigen::Index i = 0; i < sums_.size(); ++i) {

@@ -38,13 +38,12 @@ void account_for_control_noise(const Mechanism& mechanism, ShootingInput& input)
       std::ranges::min_element(input.segments, {}, &Segment::period)->period;
   const int n = mechanism.joint_count();
   Eigen::VectorXd densities = Eigen::VectorXd::Zero(n);
+  ControlNoiseModel noise(mechanism, input.noise.control, period);
   double poses = 0.0;
   for (const Eigen::MatrixXd& states : input.states) {
     const Eigen::Index stride = std::max<Eigen::Index>(1, states.cols() / kNoisePoses);
     for (Eigen::Index k = 0; k < states.cols(); k += stride) {
-      densities += compute_control_noise_density(mechanism, input.noise.control, period,
-                                                 states.col(k).head(n))
-                       .diagonal();
+      densities += noise.density(states.col(k).head(n)).diagonal();
       poses += 1.0;
     }
   }

@@ -147,30 +147,22 @@ void SegmentIntegrator::determine_initial_stop_contacts() {
 
 /// Finds the first joint that reaches or leaves an end stop within the segment, and replaces
 /// `first` if this event is earlier.
-void SegmentIntegrator::find_stop_event(ContactChange& first) {
+void SegmentIntegrator::find_stop_event(ContactChange& first) const {
   for (const JointStop& stop : stops_) {
     const bool rests = is_resting_at_stop(stop);
     if (rests && holds_) continue;
-    double time = end_ - begin_, left;
-    if (rests) {
-      const std::vector<double>& torques = torques_[stop.joint];
-      left = stop.side * torques[lane_];
-      if (program_.has_holding_friction(stop.joint))
-        left += lanes_.holding_torque_bound(stop.joint)[lane_];
-    } else {
-      left = stop.distance_from_stop(lanes_.end_angle(stop.joint)[lane_]);
-      if (left >= 0.0) time = find_reversal_at_stop(stop, left);
-    }
+    double time = end_ - begin_, left = margin_at_end(stop.joint, &stop);
+    if (!rests && left >= 0.0) time = find_reversal_at_stop(stop, left);
     if (!(left < 0.0)) continue;
-    time = locate_contact_change(stop.joint, &stop, time, left);
-    if (time < first.time) first = {time, stop.joint, &stop};
+    const ContactChange change = bracket_contact_change(stop.joint, &stop, time, left);
+    if (change.time < first.time) first = change;
   }
 }
 
 /// Finds a joint that passes an end stop within the segment and returns before the segment ends.
 /// Returns the time at which the joint reverses. `left` receives its distance from the stop at that
 /// time.
-double SegmentIntegrator::find_reversal_at_stop(const JointStop& stop, double& left) {
+double SegmentIntegrator::find_reversal_at_stop(const JointStop& stop, double& left) const {
   const double length = end_ - begin_;
   const double distance = stop.distance_from_stop(lanes_.begin_angle(stop.joint)[lane_]);
   const double v0 = stop.side * lanes_.begin_rate(stop.joint)[lane_];
@@ -184,27 +176,8 @@ double SegmentIntegrator::find_reversal_at_stop(const JointStop& stop, double& l
     load_segment_controls(single_, i, *interval_->controls, substep_, begin_, begin_ + turn);
   }
   single_.step();
-  left = stop_margins(stop, true)[0];
+  left = stop.distance_from_stop(single_.end_angle(stop.joint)[0]);
   return turn;
-}
-
-/// Returns the distance of a joint from its end stop in each lane of the narrow integrator. For a
-/// joint that rests at the stop, it returns the remaining contact force instead.
-SegmentIntegrator::Margins SegmentIntegrator::stop_margins(const JointStop& stop, bool at_end) {
-  Margins left;
-  if (!is_resting_at_stop(stop)) {
-    const double* angle = at_end ? single_.end_angle(stop.joint) : single_.state(stop.joint);
-    for (std::size_t i = 0; i < left.size(); ++i) left[i] = stop.distance_from_stop(angle[i]);
-    return left;
-  }
-  at_end ? single_.compute_end_accelerations() : single_.compute_start_accelerations();
-  single_.holding_torque(stop.joint, left.data());
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    left[i] *= stop.side;
-    if (program_.has_holding_friction(stop.joint))
-      left[i] += single_.holding_torque_bound(stop.joint)[i];
-  }
-  return left;
 }
 
 /// Handles a joint that hits an end stop, or leaves the stop at which it rests, at the lane's time.
@@ -317,7 +290,8 @@ void SegmentIntegrator::update_resting_contacts(double time) {
   for (const JointStop& stop : stops_) {
     if (!is_resting_at_stop(stop)) continue;
     load_narrow_integrator(time);
-    if (stop_margins(stop, false)[0] < 0.0)
+    single_.compute_start_accelerations();
+    if (holding_margin(single_, 0, stop.joint, &stop, narrow_holding_torque(stop.joint)) < 0.0)
       contact_state(stop.joint) = contact_for_slip_direction(stop.side);
   }
 }

@@ -1,6 +1,7 @@
 #include "estimator/simulation/interval/interval_lane.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace estimator {
 namespace {
@@ -25,9 +26,8 @@ double time_for(double way, double x, double rate) {
 /// Largest number of contact events within one substep, over all joints, that are resolved. More
 /// events occur only if a joint chatters between sticking and slipping.
 constexpr int kEventsMax = 24;
-constexpr int kLocateRounds = 60;
-constexpr double kProbeReach = 1e-2;  // of the bracket, in the first round
-constexpr double kProbeReachMin = 1e-8;
+constexpr int kRefinementsMax = 100;
+constexpr int kBisectionEvery = 4;          // refinements
 constexpr int kHalvings = 10;               // by a factor of 16 each
 constexpr double kLocateTolerance = 1e-14;  // [s]
 
@@ -121,6 +121,7 @@ void SegmentIntegrator::begin_segment(double time) {
   begin_ = time;
   end_ = full_segment_end();
   event_ = {};
+  refinements_ = 0;
   load();
 }
 
@@ -156,7 +157,10 @@ void SegmentIntegrator::record_control_jumps() {
 }
 
 void SegmentIntegrator::accept_or_shorten_segment() {
-  if (event_.joint < 0 && (shorten_for_smoothed_friction() || find_contact_change())) return;
+  if (event_.joint < 0 ? shorten_for_smoothed_friction() || find_contact_change()
+                       : refine_contact_change()) {
+    return;
+  }
   interpolate_samples();
   record_sample_instants();
   longest_ = longest_next_segment();
@@ -200,46 +204,79 @@ void SegmentIntegrator::store_checkpoint() {
   interval_->checkpoints.push_back(std::move(point));
 }
 
-/// Finds the first contact change in the segment and ends the segment there. Returns whether there
-/// is one.
-bool SegmentIntegrator::find_contact_change() {
-  ContactChange first;
-  bool asked = false;  // sticking joints of loops are tested together
-  for (int j = 0; j < program_.joint_count(); ++j) {
-    if (!program_.has_holding_friction(j) || is_at_end_stop(contact_state(j))) continue;
-    double left;
-    if (contact_state(j) != Contact::kStick) {
-      left = static_cast<double>(contact_state(j)) * lanes_.end_rate(j)[lane_];
-    } else if (holds_ || asked) {
-      continue;
-    } else if (program_.has_loops()) {
-      left = spare_;
-      asked = true;
-    } else {
-      left = lanes_.holding_torque_bound(j)[lane_] - std::abs(torques_[j][lane_]);
-    }
-    if (!(left < 0.0)) continue;
-    const double time = locate_contact_change(j, nullptr, end_ - begin_, left);
-    if (time < first.time) first = {time, j, nullptr};
-  }
-  find_stop_event(first);
-  if (first.joint < 0) return false;
-  if (++event_count_ == kEventsMax) {
-    ++interval_->log.unresolved;
-    holds_ = true;
-  }
-  if (first.time <= 0.0) {
-    handle_contact_event(first, begin_);
-  } else {
+/// Replaces the end of the bracket whose margin has the same sign.
+void SegmentIntegrator::RootBracket::narrow(double time, double margin) {
+  double &end = margin > 0.0 ? low : high, &at_end = margin > 0.0 ? at_low : at_high;
+  past = std::exchange(end, time);
+  at_past = std::exchange(at_end, margin);
+}
+
+/// Returns the root by inverse quadratic interpolation of three margins, or by the secant if only
+/// two are known.
+double SegmentIntegrator::RootBracket::estimate_root() const {
+  const double a = at_low, b = at_high, c = at_past;
+  const double root = low * (b * c / ((a - b) * (a - c))) + high * (a * c / ((b - a) * (b - c))) +
+                      past * (a * b / ((c - a) * (c - b)));
+  return root > low && root < high ? root : low + a / (a - b) * (high - low);
+}
+
+/// Ends the segment at the estimated time of its first contact change, if there is one before
+/// `latest`. Returns whether there is one.
+bool SegmentIntegrator::find_contact_change(double latest) {
+  const ContactChange first = find_first_contact_change();
+  if (first.joint < 0 || !(first.time < latest)) return false;
+  event_ = first;
+  if (first.time > 0.0) {
     end_ = begin_ + first.time;
-    event_ = first;
     load();
+  } else {
+    handle_contact_event(first, begin_);
   }
   return true;
 }
 
+/// Moves the end of the segment closer to the contact change, by the margin at its present end.
+/// Returns false if the end is close enough. The wide integrator repeats the step, because other
+/// lanes use it at the same time.
+bool SegmentIntegrator::refine_contact_change() {
+  if (++refinements_ >= kRefinementsMax) return false;
+  const double time = end_ - begin_;
+  RootBracket& bracket = event_.bracket;
+  bracket.narrow(time, margin_at_end(event_.joint, event_.stop));
+  double root = bracket.estimate_root();
+  const double tolerance =
+      std::max(kLocateTolerance, std::numeric_limits<double>::epsilon() * std::abs(end_));
+  if (std::abs(root - time) <= tolerance) return find_contact_change(time - 2.0 * tolerance);
+  if (refinements_ % kBisectionEvery == 0) root = 0.5 * (bracket.low + bracket.high);
+  end_ = begin_ + root;
+  load();
+  return true;
+}
+
+/// Returns the first contact change in the segment, at its estimated time.
+SegmentIntegrator::ContactChange SegmentIntegrator::find_first_contact_change() const {
+  ContactChange first;
+  bool asked = false;  // sticking joints of loops are tested together
+  for (int j = 0; j < program_.joint_count(); ++j) {
+    if (!program_.has_holding_friction(j) || is_at_end_stop(contact_state(j))) continue;
+    if (contact_state(j) == Contact::kStick) {
+      if (holds_ || (program_.has_loops() && std::exchange(asked, true))) continue;
+    }
+    const double left = margin_at_end(j, nullptr);
+    if (!(left < 0.0)) continue;
+    const ContactChange change = bracket_contact_change(j, nullptr, end_ - begin_, left);
+    if (change.time < first.time) first = change;
+  }
+  find_stop_event(first);
+  return first;
+}
+
 /// Changes the contact of a joint at an event of dry friction or of an end stop.
 void SegmentIntegrator::handle_contact_event(const ContactChange& event, double time) {
+  if (++event_count_ == kEventsMax) {
+    ++interval_->log.unresolved;
+    holds_ = true;
+  }
   if (event.stop == nullptr) {
     handle_friction_event(time, event.joint);
   } else {
@@ -277,7 +314,7 @@ void SegmentIntegrator::handle_friction_event(double time, int joint) {
 }
 
 /// Copies the lane's state, contacts, and controls at a given time to the narrow integrator.
-void SegmentIntegrator::load_narrow_integrator(double time) {
+void SegmentIntegrator::load_narrow_integrator(double time) const {
   for (int i = 0; i < kSingle; ++i) {
     for (int row = 0; row < 2 * program_.coordinate_count(); ++row) {
       single_.state(row)[i] = state(row);
@@ -290,7 +327,7 @@ void SegmentIntegrator::load_narrow_integrator(double time) {
   }
 }
 
-JointVector<double> SegmentIntegrator::narrow_accelerations() {
+JointVector<double> SegmentIntegrator::narrow_accelerations() const {
   single_.compute_start_accelerations();
   JointVector<double> result(program_.coordinate_count());
   for (int p = 0; p < result.size(); ++p) result[p] = single_.coordinate_acceleration(p)[0];
@@ -304,93 +341,73 @@ double SegmentIntegrator::narrow_holding_torque(int joint) const {
   return torque[0];
 }
 
-/// Returns the margin of a contact in each lane of the narrow integrator: the speed in the slip
-/// direction, or the remaining friction torque. The integrator must have stepped or be at the
-/// start.
-SegmentIntegrator::Margins SegmentIntegrator::contact_margins(int joint, const JointStop* stop,
-                                                              bool at_end) {
-  if (stop != nullptr) return stop_margins(*stop, at_end);
-  Margins left;
-  if (contact_state(joint) != Contact::kStick) {
-    if (!at_end && program_.has_loops()) single_.compute_start_accelerations();
-    const double* rate = at_end                 ? single_.end_rate(joint)
-                         : program_.has_loops() ? single_.joint_rate(joint)
-                                                : single_.state(program_.joint_count() + joint);
-    for (std::size_t i = 0; i < left.size(); ++i) {
-      const bool rests = program_.has_loops() && !at_end && std::abs(rate[i]) < kRestRate;
-      left[i] = rests ? 0.0 : static_cast<double>(contact_state(joint)) * rate[i];
-    }
-    return left;
-  }
-  at_end ? single_.compute_end_accelerations() : single_.compute_start_accelerations();
-  if (program_.has_loops()) {
-    for (int i = 0; i < kSingle; ++i) {
-      left[i] = spare_holding_torque(single_, i);
-    }
-    return left;
-  }
-  single_.holding_torque(joint, left.data());
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    left[i] = single_.holding_torque_bound(joint)[i] - std::abs(left[i]);
-  }
-  return left;
+/// Returns the torque that is left until a resting joint moves. `lanes` must have computed
+/// accelerations, and `torque` [N·m] holds the joint.
+double SegmentIntegrator::holding_margin(const SimdMotionIntegrator& lanes, int lane, int joint,
+                                         const JointStop* stop, double torque) const {
+  if (program_.has_loops()) return spare_holding_torque(lanes, lane);
+  const double bound =
+      program_.has_holding_friction(joint) ? lanes.holding_torque_bound(joint)[lane] : 0.0;
+  return stop == nullptr ? bound - std::abs(torque) : bound + stop->side * torque;
 }
 
-/// Finds the time within the segment at which the margin of a joint vanishes. `left` is its
-/// negative value at the later time `time`. Regula falsi uses four probes per round around the root
-/// of the secant. Probes become closer while they enclose the root, since the error of the secant
-/// decreases with the square of the bracket.
-double SegmentIntegrator::locate_contact_change(int joint, const JointStop* stop, double time,
-                                                double left) {
-  load_narrow_integrator(begin_);
-  RootBracket bracket{0.0, time, contact_margins(joint, stop, false)[0], left};
-  const bool leaves = stop == nullptr
-                          ? bracket.at_low == 0.0
-                          : !(bracket.at_low > 0.0) &&
-                                stop->side * *single_.state(program_.joint_count() + joint) >= 0.0;
-  if (!is_at_rest(contact_state(joint)) && leaves) bracket_return_to_contact(joint, stop, bracket);
-  if (!(bracket.at_low > 0.0)) return 0.0;
-  double reach = kProbeReach;
-  for (int round = 0; round < kLocateRounds && bracket.width() > kLocateTolerance; ++round) {
-    const double root = bracket.root(), width = bracket.width();
-    const bool is_early = root - bracket.low < 0.5 * width;
-    probe(joint, stop,
-          {root - reach * width, root, root + reach * width,
-           0.5 * (root + (is_early ? bracket.high : bracket.low))},
-          bracket);
-    const bool is_enclosed = bracket.width() < 1.5 * reach * width;
-    reach = is_enclosed ? std::max(reach * reach, kProbeReachMin) : kProbeReach;
+/// Return the margin of a contact at the begin and at the end of the segment: the speed in the slip
+/// direction, the distance from the end stop, or the remaining holding torque.
+double SegmentIntegrator::margin_at_begin(int joint, const JointStop* stop) const {
+  if (stop != nullptr && !is_resting_at_stop(*stop))
+    return stop->distance_from_stop(lanes_.begin_angle(joint)[lane_]);
+  if (is_at_rest(contact_state(joint))) {
+    load_narrow_integrator(begin_);
+    single_.compute_start_accelerations();
+    return holding_margin(single_, 0, joint, stop, narrow_holding_torque(joint));
   }
-  return bracket.high;
+  const double rate = lanes_.begin_rate(joint)[lane_];
+  const bool rests = program_.has_loops() && std::abs(rate) < kRestRate;
+  return rests ? 0.0 : static_cast<double>(contact_state(joint)) * rate;
+}
+
+double SegmentIntegrator::margin_at_end(int joint, const JointStop* stop) const {
+  if (stop != nullptr && !is_resting_at_stop(*stop))
+    return stop->distance_from_stop(lanes_.end_angle(joint)[lane_]);
+  if (is_at_rest(contact_state(joint)))
+    return holding_margin(lanes_, lane_, joint, stop, torques_[joint][lane_]);
+  return static_cast<double>(contact_state(joint)) * lanes_.end_rate(joint)[lane_];
+}
+
+/// Returns the contact change of a joint whose margin is negative, `left`, at the time `time` after
+/// the begin of the segment.
+SegmentIntegrator::ContactChange SegmentIntegrator::bracket_contact_change(int joint,
+                                                                           const JointStop* stop,
+                                                                           double time,
+                                                                           double left) const {
+  RootBracket bracket{0.0, time, margin_at_begin(joint, stop), left};
+  const bool leaves = stop == nullptr ? bracket.at_low == 0.0
+                                      : !(bracket.at_low > 0.0) &&
+                                            stop->side * lanes_.begin_rate(joint)[lane_] >= 0.0;
+  if (!is_at_rest(contact_state(joint)) && leaves) bracket_return_to_contact(joint, stop, bracket);
+  return {bracket.at_low > 0.0 ? bracket.estimate_root() : 0.0, joint, stop, bracket};
 }
 
 /// Moves the low end of a bracket to a time with a positive margin, by halving the high end. It
 /// serves a joint that was just released, moves away and returns.
 void SegmentIntegrator::bracket_return_to_contact(int joint, const JointStop* stop,
-                                                  RootBracket& bracket) {
+                                                  RootBracket& bracket) const {
+  load_narrow_integrator(begin_);
   for (int round = 0; round < kHalvings && !(bracket.at_low > 0.0); ++round) {
+    for (int i = 0; i < kSingle; ++i) {
+      load_segment_controls(single_, i, *interval_->controls, substep_, begin_,
+                            begin_ + std::ldexp(bracket.high, -1 - i));
+    }
+    single_.step();
     const double high = bracket.high;
-    probe(joint, stop, {high / 2.0, high / 4.0, high / 8.0, high / 16.0}, bracket);
-  }
-}
-
-/// Narrows a bracket by the margins at four times within it.
-void SegmentIntegrator::probe(int joint, const JointStop* stop, const Margins& times,
-                              RootBracket& bracket) {
-  for (int i = 0; i < kSingle; ++i) {
-    const double time = std::clamp(times[i], bracket.low, bracket.high);
-    load_segment_controls(single_, i, *interval_->controls, substep_, begin_, begin_ + time);
-  }
-  single_.step();
-  const Margins left = contact_margins(joint, stop, true);
-  for (const bool is_low : {true, false}) {
-    for (std::size_t i = 0; i < times.size(); ++i) {
-      if ((left[i] > 0.0) != is_low || !(times[i] > bracket.low && times[i] < bracket.high))
-        continue;
-      (is_low ? bracket.low : bracket.high) = times[i];
-      (is_low ? bracket.at_low : bracket.at_high) = left[i];
+    for (int i = 0; i < kSingle && !(bracket.at_low > 0.0); ++i) {
+      bracket.narrow(std::ldexp(high, -1 - i),
+                     stop != nullptr
+                         ? stop->distance_from_stop(single_.end_angle(joint)[i])
+                         : static_cast<double>(contact_state(joint)) * single_.end_rate(joint)[i]);
     }
   }
+  bracket.at_past = std::numeric_limits<double>::quiet_NaN();
 }
 
 void SegmentIntegrator::interpolate_samples() {

@@ -94,30 +94,30 @@ class SegmentIntegrator {
   void start(MotionInterval& interval, Eigen::MatrixXd& angles);
   /// Sets the step length to zero in a lane that has no interval.
   void idle() { lanes_.substep_length()[lane_] = 0.0; }
-  /// Computes the remaining holding torque at the end of the step, for a mechanism with loops.
-  void update_spare_holding_torque() { spare_ = spare_holding_torque(lanes_, lane_); }
   /// After an integration step, accepts the end of the segment or shortens the segment.
   void accept_or_shorten_segment();
 
  private:
   static constexpr int kSingle = SharedLaneData::kSingle;
-  using Margins = std::array<double, kSingle>;
-
   /// Two times within a segment between which the margin of a contact changes sign, and the margins
   /// there. A margin is the speed, distance or force that is left until the contact changes.
   struct RootBracket {
     double low, high;
     double at_low, at_high;
-    double width() const { return high - low; }
-    double root() const { return low + at_low / (at_low - at_high) * width(); }
+    /// The last time that was an end of the bracket, and the margin there.
+    double past = 0.0, at_past = std::numeric_limits<double>::quiet_NaN();
+
+    void narrow(double time, double margin);
+    double estimate_root() const;
   };
 
-  /// A contact change: its time, its joint, and the end stop at which the contact changes. The end
-  /// stop is null for dry friction.
+  /// A contact change: its time since the begin of the segment, its joint, and the end stop at
+  /// which the contact changes. The end stop is null for dry friction.
   struct ContactChange {
     double time = std::numeric_limits<double>::infinity();
     int joint = -1;  // −1: none
     const JointStop* stop = nullptr;
+    RootBracket bracket = {};
   };
 
   // Segments.
@@ -132,17 +132,22 @@ class SegmentIntegrator {
   double full_segment_end() const;
 
   // Events.
-  bool find_contact_change();
+  bool find_contact_change(double latest = std::numeric_limits<double>::infinity());
+  bool refine_contact_change();
+  ContactChange find_first_contact_change() const;
   void handle_friction_event(double time, int joint);
   void handle_contact_event(const ContactChange& event, double time);
-  double locate_contact_change(int joint, const JointStop* stop, double time, double left);
-  void bracket_return_to_contact(int joint, const JointStop* stop, RootBracket& bracket);
-  void probe(int joint, const JointStop* stop, const Margins& times, RootBracket& bracket);
-  Margins contact_margins(int joint, const JointStop* stop, bool at_end);
+  ContactChange bracket_contact_change(int joint, const JointStop* stop, double time,
+                                       double left) const;
+  void bracket_return_to_contact(int joint, const JointStop* stop, RootBracket& bracket) const;
+  double margin_at_begin(int joint, const JointStop* stop) const;
+  double margin_at_end(int joint, const JointStop* stop) const;
+  double holding_margin(const SimdMotionIntegrator& lanes, int lane, int joint,
+                        const JointStop* stop, double torque) const;
 
   // The narrow integrator.
-  void load_narrow_integrator(double time);
-  JointVector<double> narrow_accelerations();
+  void load_narrow_integrator(double time) const;
+  JointVector<double> narrow_accelerations() const;
   double narrow_holding_torque(int joint) const;
 
   // Dry friction.
@@ -166,16 +171,15 @@ class SegmentIntegrator {
     return contact_state(stop.joint) == contact_at_stop(stop);
   }
   void determine_initial_stop_contacts();
-  void find_stop_event(ContactChange& first);
-  double find_reversal_at_stop(const JointStop& stop, double& left);
-  Margins stop_margins(const JointStop& stop, bool at_end);
+  void find_stop_event(ContactChange& first) const;
+  double find_reversal_at_stop(const JointStop& stop, double& left) const;
   void handle_stop_event(double time, const JointStop& stop, bool moves);
   void apply_stop_impact(double time, const JointStop& stop, EndStopImpact& impact);
   void apply_impact_rates(const JointStop& stop, double restitution, const Eigen::MatrixXd& mass,
                           EndStopImpact& impact);
   void update_resting_contacts(double time);
 
-  double& state(int row) { return lanes_.state(row)[lane_]; }
+  double& state(int row) const { return lanes_.state(row)[lane_]; }
   Contact& contact_state(int joint) { return contacts_[joint]; }
   Contact contact_state(int joint) const { return contacts_[joint]; }
 
@@ -193,9 +197,9 @@ class SegmentIntegrator {
   int substep_ = 0, sample_ = 0, look_ = 0, event_count_ = 0;
   double begin_ = 0.0, end_ = 0.0;  // times of the segment
   ContactChange event_;             // the event at the segment's end
+  int refinements_ = 0;             // number of times that the time of the event was refined
   bool holds_ = false;              // after too many contact changes: joints that stop stay at rest
   double longest_ = std::numeric_limits<double>::infinity();  // longest allowed next segment [s]
-  double spare_ = 0.0;  // with loops: remaining holding torque
   Contacts contacts_;
 };
 

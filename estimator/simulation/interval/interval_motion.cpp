@@ -21,15 +21,14 @@ int checkpoint_span_length(std::span<const MotionInterval> intervals) {
   return std::clamp((longest + legs - 1) / legs, kLegLeast, kLegMost);
 }
 
-/// Computes the torques that hold resting joints at the end of the step.
-void find_torques(SharedLaneData& tools, std::vector<SegmentIntegrator>& lanes) {
-  bool any_holds = false;
-  for (SegmentIntegrator& lane : lanes) {
-    if (!lane.has_interval() || !lane.has_resting_joint()) continue;
-    any_holds = true;
-    if (tools.program.has_loops()) lane.update_spare_holding_torque();
+/// Computes the torques that hold resting joints at the end of the step. With loops, the step has
+/// computed the forces already.
+void find_torques(SharedLaneData& tools, const std::vector<SegmentIntegrator>& lanes) {
+  if (tools.program.has_loops() || std::ranges::none_of(lanes, [](const SegmentIntegrator& lane) {
+        return lane.has_interval() && lane.has_resting_joint();
+      })) {
+    return;
   }
-  if (!any_holds || tools.program.has_loops()) return;
   tools.lanes->compute_end_accelerations();
   for (std::size_t j = 0; j < tools.torques.size(); ++j) {
     tools.lanes->holding_torque(static_cast<int>(j), tools.torques[j].data());

@@ -444,6 +444,9 @@ void IntervalSensitivities::run(std::span<const MotionInterval> intervals,
     first.push_back(legs.size());
   }
   std::vector<Result> of_legs(legs.size());
+  for (std::size_t i = 0; i < intervals.size(); ++i) {  // reuses memory
+    of_legs[first[i]] = std::move(results[i]);
+  }
   run_parallel_batches(
       threads_, legs.size(), kSideBySide, [&](std::size_t begin, std::size_t count) {
         const auto some = std::span<const MotionInterval>(legs).subspan(begin, count);

@@ -15,9 +15,10 @@ namespace {
 constexpr int kLoadRounds = 20;
 constexpr double kLoadTolerance = 1e-13;  // relative to the accelerations
 
-/// Number of directions in which derivatives are propagated together. Their sums fill half of the
-/// vector registers; each loaded derivative of an acceleration serves all of them.
-constexpr int kDirections = 8;
+/// Number of directions in which derivatives are propagated together, and of accelerations whose
+/// derivatives are summed together. The 12 sums leave registers for the factors.
+constexpr int kDirections = 6;
+constexpr int kAccelerations = 2;
 
 /// SimdMotionIntegrator of W lanes.
 template <int W>
@@ -32,8 +33,8 @@ class SimdMotionIntegratorOf final : public SimdMotionIntegrator {
   /// Takes one Runge–Kutta step h. The rates at its four stages, with the accelerations a₁ … a₃ of
   /// the first three, are v, v + a₁ h/2, v + a₂ h/2, v + a₃ h.
   void step() override {
-    const double* h = at(length_, 0);
-    double *const q = at(stage_state_, 0), *const v = at(stage_state_, c_);
+    double *const h = at(length_, 0), *const q = at(stage_state_, 0),
+                  *const v = at(stage_state_, c_);
     if (loops_) guess_joints(begin_);
     forget_accelerations();
     set_state(state_, stage_[0].data(), 0.0);
@@ -45,15 +46,23 @@ class SimdMotionIntegratorOf final : public SimdMotionIntegrator {
     for (int stage = 1; stage < 4; ++stage) {
       const double reach = stage == 3 ? 1.0 : 0.5;
       for (int j = 0; j < c_; ++j) {
-        advance_stage(stage, h, at(state_, j), at(state_, c_ + j), at(stage_[stage - 1], j),
-                      at(stage_[std::max(0, stage - 2)], j), q + j * W, v + j * W);
+        for (int i = 0; i < W; i += kVector) {
+          const auto old = [&, i](Rows& rows, int index) { return vector(at(rows, index) + i); };
+          advance_stage(stage, vector(h + i), old(state_, j), old(state_, c_ + j),
+                        old(stage_[stage - 1], j), old(stage_[std::max(0, stage - 2)], j),
+                        vector(q + j * W + i), vector(v + j * W + i));
+        }
       }
       set_state(stage_state_, stage_[stage].data(), reach);
       if (has_slopes_) linearize(stage);
     }
     for (int j = 0; j < c_; ++j) {
-      finish_step(h, at(state_, j), at(state_, c_ + j), at(stage_[0], j), at(stage_[1], j),
-                  at(stage_[2], j), at(stage_[3], j), at(end_, j), at(end_, c_ + j));
+      for (int i = 0; i < W; i += kVector) {
+        const auto old = [&, i](Rows& rows, int index) { return vector(at(rows, index) + i); };
+        finish_step(vector(h + i), old(state_, j), old(state_, c_ + j), old(stage_[0], j),
+                    old(stage_[1], j), old(stage_[2], j), old(stage_[3], j),
+                    vector(at(end_, j) + i), vector(at(end_, c_ + j) + i));
+      }
     }
     if (has_slopes_) advance_sensitivities();
     if (!loops_) return;
@@ -278,105 +287,121 @@ class SimdMotionIntegratorOf final : public SimdMotionIntegrator {
     std::copy_n(sums, kVectors, reinterpret_cast<Vector4*>(product));
   }
 
+  static Vector4& vector(double* row) { return *reinterpret_cast<Vector4*>(row); }
+
   /// Computes coordinate and rate at a later stage of the step h, or their derivatives, from those
   /// at its start and from the accelerations `last` and `before` of the two previous stages.
-  static void advance_stage(int stage, const double* h, const double* q0, const double* v0,
-                            const double* last, const double* before, double* q, double* v) {
+  [[gnu::always_inline]] static void advance_stage(int stage, const Vector4& h, const Vector4& q0,
+                                                   const Vector4& v0, const Vector4& last,
+                                                   const Vector4& before, Vector4& q, Vector4& v) {
     const double reach = stage == 3 ? 1.0 : 0.5;
     // Speed of the previous stage: v₀ for the first, else updated by the one before it.
     const double early = stage == 1 ? 0.0 : 0.5;
-    for_lanes<W>(q,
-                 [=](int i) { return q0[i] + reach * h[i] * (v0[i] + early * h[i] * before[i]); });
-    for_lanes<W>(v, [=](int i) { return v0[i] + reach * h[i] * last[i]; });
+    q = q0 + reach * h * (v0 + early * h * before);
+    v = v0 + reach * h * last;
   }
 
   /// Computes coordinate and rate at the end of the step h, or their derivatives, from those at its
   /// start and from the accelerations of all stages.
-  static void finish_step(const double* h, const double* q0, const double* v0, const double* a1,
-                          const double* a2, const double* a3, const double* a4, double* q,
-                          double* v) {
-    for_lanes<W>(
-        q, [=](int i) { return q0[i] + h[i] * (v0[i] + h[i] / 6.0 * (a1[i] + a2[i] + a3[i])); });
-    for_lanes<W>(
-        v, [=](int i) { return v0[i] + h[i] / 6.0 * (a1[i] + 2.0 * (a2[i] + a3[i]) + a4[i]); });
+  [[gnu::always_inline]] static void finish_step(const Vector4& h, const Vector4& q0,
+                                                 const Vector4& v0, const Vector4& a1,
+                                                 const Vector4& a2, const Vector4& a3,
+                                                 const Vector4& a4, Vector4& q, Vector4& v) {
+    q = q0 + h * (v0 + h / 6.0 * (a1 + a2 + a3));
+    v = v0 + h / 6.0 * (a1 + 2.0 * (a2 + a3) + a4);
   }
 
-  /// Propagates the derivatives through the four stages, some directions at a time, so that
-  /// everything but the linearizations stays in the first-level cache.
+  /// Propagates the derivatives through the four stages, some directions and lanes at a time, so
+  /// that everything but the linearizations stays in the first-level cache.
   void advance_sensitivities() {
+    for (int stage = 0; stage < 4; ++stage) {
+      for (int j = 0; j < c_; ++j) {
+        for (int k = 0; k < 2 * c_; ++k) {
+          double* const from = at(linear_[stage], j * directions_ + k);
+          for (int i = 0; i < W; i += kVector)
+            by_state(stage, i)[j * 2 * c_ + k] = vector(from + i);
+        }
+      }
+    }
     int first = 0;
     for (; first + kDirections <= directions_; first += kDirections) {
-      advance_directions<kDirections>(first);
+      for (int lane = 0; lane < W; lane += kVector) advance_directions<kDirections>(first, lane);
     }
-    for (; first < directions_; ++first) advance_directions<1>(first);
+    for (; first < directions_; ++first) {
+      for (int lane = 0; lane < W; lane += kVector) advance_directions<1>(first, lane);
+    }
   }
 
-  /// Propagates the derivatives in D consecutive directions through the four stages.
+  /// Returns the derivatives of the accelerations by angles and rates, accelerations × states, of
+  /// kVector lanes in a stage.
+  Vector4* by_state(int stage, int lane) {
+    return reinterpret_cast<Vector4*>(at(by_state_, 2 * c_ * c_ * stage) +
+                                      static_cast<std::ptrdiff_t>(2 * c_ * c_) * lane);
+  }
+
+  /// Propagates the derivatives in D consecutive directions through the four stages, for kVector
+  /// lanes.
   template <int D>
-  void advance_directions(int first) {
-    alignas(32) double angle[kTreeJointsMax * D * W], rate[kTreeJointsMax * D * W];
-    alignas(32) double change[4][kTreeJointsMax * D * W];
-    const double* h = at(length_, 0);
-    const auto slope = [&](Rows& rows, int row) { return at(rows, row * directions_ + first); };
+  void advance_directions(int first, int lane) {
+    constexpr int kSize = kTreeJointsMax * D;
+    Vector4 angle[kSize], rate[kSize], change[4][kSize];
+    const Vector4 h = vector(at(length_, 0) + lane);
+    const auto slope = [&](Rows& rows, int row, int d) -> Vector4& {
+      return vector(at(rows, row * directions_ + first + d) + lane);
+    };
     for (int stage = 0; stage < 4; ++stage) {
       for (int j = 0; j < c_; ++j) {
         for (int d = 0; d < D; ++d) {
-          const int at = (j * D + d) * W;
-          const double *q0 = slope(slopes_, j) + d * W, *v0 = slope(slopes_, c_ + j) + d * W;
+          const int at = j * D + d;
+          const Vector4 q0 = slope(slopes_, j, d), v0 = slope(slopes_, c_ + j, d);
           if (stage == 0) {
-            std::copy_n(q0, W, angle + at);
-            std::copy_n(v0, W, rate + at);
+            angle[at] = q0;
+            rate[at] = v0;
           } else {
-            advance_stage(stage, h, q0, v0, change[stage - 1] + at,
-                          change[std::max(0, stage - 2)] + at, angle + at, rate + at);
+            advance_stage(stage, h, q0, v0, change[stage - 1][at],
+                          change[std::max(0, stage - 2)][at], angle[at], rate[at]);
           }
+          change[stage][at] = first + d < 2 * c_ ? Vector4{} : slope(linear_[stage], j, d);
         }
       }
-      for (int j = 0; j < c_; ++j) {
-        const double* of_joint = at(linear_[stage], j * directions_);
-        double* sum = change[stage] + j * D * W;
-        for (int d = 0; d < D; ++d) {
-          if (first + d < 2 * c_) {
-            cleared<W>(sum + d * W);
-          } else {
-            std::copy_n(of_joint + (first + d) * W, W, sum + d * W);
-          }
-        }
-        for (int lane = 0; lane < W; lane += kVector) {
-          add_state_products<D>(of_joint + lane, angle + lane, rate + lane, sum + lane);
-        }
+      const Vector4* const by = by_state(stage, lane);
+      int j = 0;
+      for (; j + kAccelerations <= c_; j += kAccelerations) {
+        add_state_products<D, kAccelerations>(by + j * 2 * c_, angle, rate, change[stage] + j * D);
+      }
+      for (; j < c_; ++j) {
+        add_state_products<D, 1>(by + j * 2 * c_, angle, rate, change[stage] + j * D);
       }
     }
     for (int j = 0; j < c_; ++j) {
       for (int d = 0; d < D; ++d) {
-        const int at = (j * D + d) * W;
-        finish_step(h, slope(slopes_, j) + d * W, slope(slopes_, c_ + j) + d * W, change[0] + at,
-                    change[1] + at, change[2] + at, change[3] + at, slope(end_slopes_, j) + d * W,
-                    slope(end_slopes_, c_ + j) + d * W);
+        const int at = j * D + d;
+        finish_step(h, slope(slopes_, j, d), slope(slopes_, c_ + j, d), change[0][at],
+                    change[1][at], change[2][at], change[3][at], slope(end_slopes_, j, d),
+                    slope(end_slopes_, c_ + j, d));
       }
     }
   }
 
-  /// Adds the derivatives of one acceleration by all angles and rates, times the derivatives of
-  /// these in D directions, for kVector lanes. Sums stay in registers.
-  /// @param of_joint     derivatives of the acceleration by angles, then by rates
+  /// Adds the derivatives of J accelerations by all angles and rates, times the derivatives of
+  /// these in D directions. Sums stay in registers.
+  /// @param by           derivatives of the accelerations by angles, then by rates
   /// @param angle, rate  derivatives in D directions of each coordinate
-  template <int D>
-  [[gnu::always_inline]] void add_state_products(const double* of_joint, const double* angle,
-                                                 const double* rate, double* sum) const {
-    const auto vector = [](const double* row) -> const Vector4& {
-      return *reinterpret_cast<const Vector4*>(row);
-    };
-    Vector4 sums[D];
-    for (int d = 0; d < D; ++d) sums[d] = vector(sum + d * W);
-    for (int k = 0; k < c_; ++k) {
-      const Vector4 by_angle = vector(of_joint + k * W), by_rate = vector(of_joint + (c_ + k) * W);
-      for (int d = 0; d < D; ++d) {
-        const int at = (k * D + d) * W;
-        sums[d] = sums[d] + by_angle * vector(angle + at) + by_rate * vector(rate + at);
+  template <int D, int J>
+  [[gnu::always_inline]] void add_state_products(const Vector4* by, const Vector4* angle,
+                                                 const Vector4* rate, Vector4* sum) const {
+    Vector4 sums[J * D];
+    for (int i = 0; i < J * D; ++i) sums[i] = sum[i];
+    const auto add = [&](const Vector4* of_state, const Vector4* state) {
+      for (int j = 0; j < J; ++j) {
+        for (int d = 0; d < D; ++d) sums[j * D + d] += of_state[j * 2 * c_] * state[d];
       }
+    };
+    for (int k = 0; k < c_; ++k) {
+      add(by + k, angle + k * D);
+      add(by + c_ + k, rate + k * D);
     }
-    for (int d = 0; d < D; ++d) reinterpret_cast<Vector4&>(sum[d * W]) = sums[d];
+    for (int i = 0; i < J * D; ++i) sum[i] = sums[i];
   }
 
   std::optional<LoopSensitivities<W>> loops_;
@@ -412,6 +437,7 @@ SimdMotionIntegrator::SimdMotionIntegrator(int width, const TreeProgram& program
   resize(inverse_, n_ * n_);
   for (Rows* rows : {&slopes_, &end_slopes_}) resize(*rows, 2 * c_ * directions_);
   for (Rows& rows : linear_) resize(rows, c_ * directions_);
+  resize(by_state_, 8 * c_ * c_);
   if (!has_loops_) {
     derivative_columns_.resize(static_cast<std::size_t>(directions_));
     for (const TreeProgram::SparseEntry& entry : program.derivatives()) {

@@ -131,6 +131,7 @@ class SimdMotionIntegrator {
   Rows lu_, inverse_pivot_, inverse_;
   Rows slopes_, end_slopes_;
   Rows linear_[4];  // of each stage: da by q, v (of that instant) and parameters
+  Rows by_state_;   // their part by q and v, for some lanes after another
   Rows scratch_;
   /// Nonzero derivatives of the equations of motion, by columns; empty with loops.
   std::vector<std::vector<TreeProgram::SparseEntry>> derivative_columns_;

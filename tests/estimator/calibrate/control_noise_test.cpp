@@ -24,9 +24,9 @@ TEST(ControlNoise, CorrelatesJointsThroughTheInertias) {
   mechanism.joint_parameter(1, JointParameter::kMotorGain).value = kGain;
   constexpr double kControlNoise = 0.2, kStep = 0.01, kAngle = 0.7;
   const Eigen::Vector2d acceleration(0.3, 0.4);
-  const Eigen::MatrixXd W = compute_acceleration_whitening(
-      mechanism, acceleration, Eigen::VectorXd::Constant(1, kControlNoise), kStep,
-      Eigen::Vector2d(-0.2, kAngle));
+  ControlNoiseModel noise(mechanism, Eigen::VectorXd::Constant(1, kControlNoise), kStep);
+  const Eigen::MatrixXd W =
+      compute_acceleration_whitening(noise, acceleration, Eigen::Vector2d(-0.2, kAngle));
 
   const double about_end = kInertia + 0.25 * kMass * kLength * kLength;
   const double across = 0.5 * kMass * kLength * kLength * std::cos(kAngle);

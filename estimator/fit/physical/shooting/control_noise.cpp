@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
@@ -34,33 +33,35 @@ Eigen::VectorXd control_noise_levels(const Mechanism& mechanism,
   return (noise.cwiseAbs2() + squares / samples).cwiseSqrt();
 }
 
-Eigen::MatrixXd compute_control_noise_density(const Mechanism& mechanism,
-                                              const Eigen::VectorXd& control, double period,
-                                              const Eigen::VectorXd& angles) {
-  TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
-  const std::vector<int> motors = joints_with_motor(mechanism);
-  const Eigen::Index n = mechanism.joint_count();
+ControlNoiseModel::ControlNoiseModel(const Mechanism& mechanism, const Eigen::VectorXd& control,
+                                     double period)
+    : dynamics_(mechanism, parameter_values(mechanism)),
+      motors_(joints_with_motor(mechanism)),
+      control_(control),
+      period_(period) {}
+
+Eigen::MatrixXd ControlNoiseModel::density(const Eigen::VectorXd& angles) {
+  const Eigen::Index n = angles.size();
   const JointVector<double> q = angles, zero = JointVector<double>::Zero(n);
   JointVector<double> at_rest, disturbed, control_error = zero;
-  dynamics.torque_residual(q, zero, zero, zero, at_rest);
-  Eigen::MatrixXd torques(n, control.size());
-  for (Eigen::Index m = 0; m < control.size(); ++m) {
-    const int joint = motors[static_cast<std::size_t>(m)];
-    control_error[joint] = control[m];
-    dynamics.torque_residual(q, zero, zero, control_error, disturbed);
+  dynamics_.torque_residual(q, zero, zero, zero, at_rest);
+  Eigen::MatrixXd torques(n, control_.size());
+  for (Eigen::Index m = 0; m < control_.size(); ++m) {
+    const int joint = motors_[static_cast<std::size_t>(m)];
+    control_error[joint] = control_[m];
+    dynamics_.torque_residual(q, zero, zero, control_error, disturbed);
     torques.col(m) = at_rest - disturbed;
     control_error[joint] = 0.0;
   }
-  const Eigen::MatrixXd moved = mass_matrix(dynamics, angles).llt().solve(torques);
-  return period * moved * moved.transpose();
+  const Eigen::MatrixXd moved = mass_matrix(dynamics_, angles).llt().solve(torques);
+  return period_ * moved * moved.transpose();
 }
 
-Eigen::MatrixXd compute_acceleration_whitening(const Mechanism& mechanism,
+Eigen::MatrixXd compute_acceleration_whitening(ControlNoiseModel& noise,
                                                const Eigen::VectorXd& acceleration,
-                                               const Eigen::VectorXd& control, double period,
                                                const Eigen::VectorXd& angles) {
-  const Eigen::Index n = mechanism.joint_count();
-  Eigen::MatrixXd S = compute_control_noise_density(mechanism, control, period, angles);
+  const Eigen::Index n = angles.size();
+  Eigen::MatrixXd S = noise.density(angles);
   S.diagonal() += acceleration.cwiseAbs2();
   return S.llt().matrixL().solve(Eigen::MatrixXd::Identity(n, n));
 }

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/signal/time_series.hpp"
 
@@ -19,12 +20,24 @@ Eigen::VectorXd motor_control_noise(const Mechanism& mechanism);
 Eigen::VectorXd control_noise_levels(const Mechanism& mechanism,
                                      const std::vector<Segment>& segments);
 
-/// Returns the spectral density of the accelerations due to noise of recorded controls,
-/// T M⁻¹ K Σ_u Kᵀ M⁻ᵀ, joints × joints. Symbols and arguments are as for
-/// `compute_acceleration_whitening`.
-Eigen::MatrixXd compute_control_noise_density(const Mechanism& mechanism,
-                                              const Eigen::VectorXd& control, double period,
-                                              const Eigen::VectorXd& angles);
+/// The noise of a mechanism's recorded controls as noise of its accelerations.
+class ControlNoiseModel {
+ public:
+  /// @param control  standard deviations of controls, as returned by motor_control_noise
+  /// @param period   sampling period T [s]
+  ControlNoiseModel(const Mechanism& mechanism, const Eigen::VectorXd& control, double period);
+
+  /// Returns the spectral density T M⁻¹ K Σ_u Kᵀ M⁻ᵀ of the accelerations, joints × joints. Symbols
+  /// are as for `compute_acceleration_whitening`.
+  /// @param angles  joint coordinates [rad or m]
+  Eigen::MatrixXd density(const Eigen::VectorXd& angles);
+
+ private:
+  TreeInverseDynamics<double> dynamics_;
+  std::vector<int> motors_;
+  Eigen::VectorXd control_;
+  double period_;
+};
 
 /// Computes the lower triangular matrix W that whitens unmodelled accelerations: W S Wᵀ = 1. The
 /// spectral density of these accelerations is
@@ -38,12 +51,9 @@ Eigen::MatrixXd compute_control_noise_density(const Mechanism& mechanism,
 /// independent.
 ///
 /// @param acceleration  σ_a of each joint, > 0 [rad/s²/√Hz]
-/// @param control       standard deviations of controls, as returned by motor_control_noise
-/// @param period        sampling period T [s]
 /// @param angles        joint coordinates [rad or m]
-Eigen::MatrixXd compute_acceleration_whitening(const Mechanism& mechanism,
+Eigen::MatrixXd compute_acceleration_whitening(ControlNoiseModel& noise,
                                                const Eigen::VectorXd& acceleration,
-                                               const Eigen::VectorXd& control, double period,
                                                const Eigen::VectorXd& angles);
 
 }  // namespace estimator

@@ -117,14 +117,14 @@ void ShootingProblem::linearize_acceleration(const ResidualBlockId& block,
   resize_block(out, node, 2, size, free_.size(), 2, acceleration_noise_group(j));
   const IntervalSensitivities::RowMajor& end = node_sensitivities(node).end;
   const Eigen::VectorXd mix = acceleration_weights(node, j);
+  const Eigen::Matrix2d W = defect_whitening(block.segment, block.interval);  // lower triangular
   IntervalSensitivities::RowMajor moved = IntervalSensitivities::RowMajor::Zero(2, end.cols());
   for (int p = 0; p < coordinate_count(); ++p) {
     if (mix[p] == 0.0) continue;
-    moved.row(0) += mix[p] * end.row(p);
-    moved.row(1) += mix[p] * end.row(coordinate_count() + p);
+    const auto angle = end.row(p), rate = end.row(coordinate_count() + p);
+    moved.row(0) -= mix[p] * W(0, 0) * angle;
+    moved.row(1) -= mix[p] * W(1, 0) * angle + mix[p] * W(1, 1) * rate;
   }
-  const Eigen::Matrix2d W = defect_whitening(block.segment, block.interval);
-  moved = -W * moved;
   out.node_jacobian.leftCols(size) = moved.leftCols(size);
   out.node_jacobian.rightCols(size).setZero();
   out.parameter_jacobian.setZero();

@@ -351,9 +351,10 @@ void ShootingProblem::update_acceleration_whitening() {
   if (noise_.control.size() == 0) return;
   whitening_.clear();
   for (const ShootingSegment& segment : segments_) {
+    ControlNoiseModel noise(point_.mechanism, noise_.control, segment.data.period);
     for (int k = 0; k < segment.node_count; ++k) {
       whitening_.push_back(compute_acceleration_whitening(
-          point_.mechanism, noise_.acceleration, noise_.control, segment.data.period,
+          noise, noise_.acceleration,
           point_.states.col(segment.first_node + k).head(coordinate_count())));
     }
   }
@@ -467,8 +468,9 @@ double ShootingProblem::evaluate_trial_step(const Eigen::VectorXd& node_step,
 
 void ShootingProblem::accept_trial_step() {
   std::swap(point_, candidate_);
-  candidate_.slopes.reset();
+  const std::shared_ptr<Sensitivities> old = std::move(candidate_.slopes);
   point_.slopes = std::make_shared<Sensitivities>();
+  if (old.use_count() == 1) point_.slopes->of_nodes = std::move(old->of_nodes);  // reuses memory
 }
 
 }  // namespace estimator
