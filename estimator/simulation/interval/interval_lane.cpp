@@ -235,9 +235,8 @@ bool SegmentIntegrator::find_contact_change(double latest) {
   return true;
 }
 
-/// Moves the end of the segment closer to the contact change, by the margin at its present end.
-/// Returns false if the end is close enough. The wide integrator repeats the step, because other
-/// lanes use it at the same time.
+/// Moves the end of the segment closer to the contact change, so that the wide integrator repeats
+/// the step. Returns false if the end is close enough.
 bool SegmentIntegrator::refine_contact_change() {
   if (++refinements_ >= kRefinementsMax) return false;
   const double time = end_ - begin_;
@@ -351,8 +350,7 @@ double SegmentIntegrator::holding_margin(const SimdMotionIntegrator& lanes, int 
   return stop == nullptr ? bound - std::abs(torque) : bound + stop->side * torque;
 }
 
-/// Return the margin of a contact at the begin and at the end of the segment: the speed in the slip
-/// direction, the distance from the end stop, or the remaining holding torque.
+/// Return the margin of a contact at the begin and at the end of the segment.
 double SegmentIntegrator::margin_at_begin(int joint, const JointStop* stop) const {
   if (stop != nullptr && !is_resting_at_stop(*stop))
     return stop->distance_from_stop(lanes_.begin_angle(joint)[lane_]);
@@ -374,8 +372,7 @@ double SegmentIntegrator::margin_at_end(int joint, const JointStop* stop) const 
   return static_cast<double>(contact_state(joint)) * lanes_.end_rate(joint)[lane_];
 }
 
-/// Returns the contact change of a joint whose margin is negative, `left`, at the time `time` after
-/// the begin of the segment.
+/// Returns the contact change of a joint whose margin is `left` < 0 at a time in the segment.
 SegmentIntegrator::ContactChange SegmentIntegrator::bracket_contact_change(int joint,
                                                                            const JointStop* stop,
                                                                            double time,

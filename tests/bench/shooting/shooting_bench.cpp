@@ -139,7 +139,8 @@ void chain_joints(benchmark::State& bench) {
 }
 
 // One second at 100 Hz of an arm whose axes have all directions. Inertial parameters, viscous and
-// Coulomb friction and motor gains are free: 13 parameters per link.
+// Coulomb friction and motor gains are free: 13 parameters per link. The second counter is constant
+// if the time grows with the square of the number of links.
 void arm_links(benchmark::State& bench) {
   const Eigen::Vector3d x = Eigen::Vector3d::UnitX(), y = Eigen::Vector3d::UnitY(),
                         z = Eigen::Vector3d::UnitZ();
@@ -161,6 +162,10 @@ void arm_links(benchmark::State& bench) {
     }
   }
   run(bench, arm, 101, 1, 0.01);
+  const auto links = static_cast<double>(bench.range(0));
+  bench.counters["us_per_sample_and_links^2"] =
+      benchmark::Counter(101.0 * links * links * 1e-6 * static_cast<double>(bench.iterations()),
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
 BENCHMARK(limit)->Unit(benchmark::kMillisecond);
@@ -172,7 +177,8 @@ BENCHMARK(furuta_samples)
     ->Range(1'000, 1'000'000)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(chain_joints)->RangeMultiplier(2)->Range(1, 16)->Unit(benchmark::kMillisecond);
-BENCHMARK(arm_links)->Arg(2)->Arg(4)->Arg(6)->Arg(8)->Arg(16)->Unit(benchmark::kMillisecond);
+BENCHMARK(arm_links)->Arg(2)->Arg(4)->Arg(6)->Arg(8)->Arg(12)->Arg(16)->Unit(
+    benchmark::kMillisecond);
 
 }  // namespace
 
