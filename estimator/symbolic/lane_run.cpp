@@ -8,6 +8,8 @@ namespace {
 
 #define RIG_LANES [[gnu::always_inline]] inline
 
+constexpr double kExponentMin = -708.0;  // below, exp is close to denormal numbers, which are slow
+
 template <int kVectors, typename Function>
 RIG_LANES void for_each_vector(Function&& function) {
 #pragma GCC unroll 4
@@ -114,7 +116,7 @@ void SimdProgram::run(int section, double* rows) const {
         by_lane([](double x) { return std::sqrt(x); });
         break;
       case Operation::kExponential:
-        by_lane([](double x) { return std::exp(x); });
+        by_lane([](double x) { return x < kExponentMin ? 0.0 : std::exp(x); });
         break;
       case Operation::kRound:
         by_lane([](double x) { return std::nearbyint(x); });
