@@ -37,12 +37,12 @@ make_python_environment() {
     fail "there is no program $rigcal: cmake --build --preset release --target rigcal"
   python3 -c 'import ensurepip, venv' 2>/dev/null ||
     fail "python3-venv is missing: apt-get install python3-venv"
-  # The file marks a complete installation; a partial one is made again.
-  [[ ! -e $environment/installed ]] || return 0
+  # The file marks a complete installation of the same packages; others are made again.
+  [[ $(cat "$environment/installed" 2>/dev/null) != "$*" ]] || return 0
   echo "Installing $* from PyPI into $environment" >&2
   python3 -m venv --clear "$environment" ||
     fail "cannot make a Python environment in $environment; set $variable to another folder."
   "$environment/bin/pip" --disable-pip-version-check install --quiet --retries 1 --timeout 15 "$@" ||
     fail "pip could not install the packages, see above; PyPI (https://pypi.org) must be reachable."
-  touch "$environment/installed"
+  echo "$*" >"$environment/installed"
 }
