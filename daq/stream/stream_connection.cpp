@@ -138,7 +138,7 @@ void StreamConnection::disconnect(const std::string& why) {
 // A service with TLS answers a request without it by an alert, which is no frame, and closes the
 // connection.
 std::string StreamConnection::tls_advice() const {
-  if (!dialog_.is_opening() || endpoint_.tls) return "";
+  if (!dialog_.awaits_first_reply() || endpoint_.tls) return "";
   return "; if the service requires TLS, give --tls-cert, --tls-key and --tls-ca";
 }
 

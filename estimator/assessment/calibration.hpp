@@ -224,8 +224,8 @@ struct HeldOutSensor {
   double noise = 0.0;
   /// Largest factor by which the readings of this sensor would reduce the standard deviation of a
   /// parameter.
-  double narrowing = 1.0;
-  std::string narrowed;   ///< the parameter with this factor; empty if there is none
+  double precision_gain = 1.0;
+  std::string most_improved_parameter;  ///< the parameter with this factor; empty if there is none
   bool at_start = false;  ///< own free parameters of the sensor keep their initial values
 };
 

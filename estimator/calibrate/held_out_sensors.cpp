@@ -104,10 +104,10 @@ std::vector<double> errors_of(const ShootingProblem& all, const std::vector<Segm
 
 /// Returns a clause about the gain in precision by using a held-out sensor.
 Message gain_of(const HeldOutSensor& sensor) {
-  if (sensor.narrowed.empty()) return MessageCode::kNoGain;
-  const Argument parameter{"parameter", sensor.narrowed};
-  if (std::isinf(sensor.narrowing)) return {MessageCode::kGainedParameter, {parameter}};
-  return {MessageCode::kGain, {parameter, {"ratio", sensor.narrowing}}};
+  if (sensor.most_improved_parameter.empty()) return MessageCode::kNoGain;
+  const Argument parameter{"parameter", sensor.most_improved_parameter};
+  if (std::isinf(sensor.precision_gain)) return {MessageCode::kGainedParameter, {parameter}};
+  return {MessageCode::kGain, {parameter, {"ratio", sensor.precision_gain}}};
 }
 
 }  // namespace
@@ -169,8 +169,8 @@ std::vector<HeldOutSensor> assess_held_out_sensors(const ShootingProblem& fitted
     const auto count = static_cast<double>(errors.size());
     sensor.rmse = std::sqrt(squares / count);
     sensor.mean = sum / count;
-    sensor.narrowing = narrowing;
-    sensor.narrowed = narrowed;
+    sensor.precision_gain = narrowing;
+    sensor.most_improved_parameter = narrowed;
     sensor.at_start = has_free(book, all.mechanism(), device);
     judged.push_back(std::move(sensor));
   };

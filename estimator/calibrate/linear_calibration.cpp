@@ -53,7 +53,7 @@ Calibration calibrate_linear(const Mechanism& mechanism, const std::vector<Recor
   const EstimateTable table(result.mechanism);
   const Mechanism given = result.mechanism;
   copy_parameter_values(regression->problem->mechanism(), result.mechanism);
-  shift_states(given, result.mechanism, input);
+  add_offset_changes_to_states(given, result.mechanism, input);
   result.first_stage = EstimationStage::kRegression;
   result.termination =
       is_stop_requested(monitor) ? Termination::kCancelled : regression->summary.termination;

@@ -368,7 +368,8 @@ PlanInformation PlanEvaluator::compute_plan_information(
   return result;
 }
 
-Eigen::VectorXd settle_to_rest(const Mechanism& mechanism, const Eigen::VectorXd& joints) {
+Eigen::VectorXd simulate_release_to_rest(const Mechanism& mechanism,
+                                         const Eigen::VectorXd& joints) {
   const auto motors = std::ranges::count(mechanism.joints, true,
                                          [](const Joint& joint) { return joint.motor.present; });
   if (motors == 0) return joints;
@@ -393,7 +394,7 @@ Eigen::VectorXd compute_resting_coordinates(const Mechanism& mechanism,
   if (is_upright(mechanism, start)) {
     if (const auto rest = find_stable_equilibrium(mechanism)) start = rest->coordinates;
   }
-  start = settle_to_rest(mechanism, start);
+  start = simulate_release_to_rest(mechanism, start);
   return placed.array().isFinite().select(placed, start);
 }
 

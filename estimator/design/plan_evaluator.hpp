@@ -123,7 +123,7 @@ class PlanEvaluator {
 /// half a minute later. Friction may keep joints out of equilibrium. Returns `joints` if the
 /// mechanism has no motor.
 /// @param joints  initial coordinates [rad or m]
-Eigen::VectorXd settle_to_rest(const Mechanism& mechanism, const Eigen::VectorXd& joints);
+Eigen::VectorXd simulate_release_to_rest(const Mechanism& mechanism, const Eigen::VectorXd& joints);
 
 /// Computes the joint coordinates at rest before a run. Joints without a given coordinate come to
 /// rest after a release at zero. If zero is upright, they are at the stable equilibrium.

@@ -14,13 +14,13 @@ constexpr std::size_t kBatchesPerThread = 4;
 
 }  // namespace
 
-struct CompletionLatch::OnceFlag {
+struct OnceJob::OnceFlag {
   std::once_flag flag;
 };
 
-CompletionLatch::CompletionLatch() : flag_(std::make_unique<OnceFlag>()) {}
-CompletionLatch::~CompletionLatch() = default;
-void CompletionLatch::run(const std::function<void()>& job) { std::call_once(flag_->flag, job); }
+OnceJob::OnceJob() : flag_(std::make_unique<OnceFlag>()) {}
+OnceJob::~OnceJob() = default;
+void OnceJob::run(const std::function<void()>& job) { std::call_once(flag_->flag, job); }
 
 void run_parallel_jobs(int threads, std::size_t count,
                        const std::function<void(std::size_t)>& job) {

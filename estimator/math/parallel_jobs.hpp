@@ -17,10 +17,10 @@ void run_parallel_batches(int threads, std::size_t items, std::size_t multiple,
                           const std::function<void(std::size_t, std::size_t)>& work);
 
 /// Runs a job only once. The first caller runs the job; concurrent callers wait for its end.
-class CompletionLatch {
+class OnceJob {
  public:
-  CompletionLatch();
-  ~CompletionLatch();
+  OnceJob();
+  ~OnceJob();
   void run(const std::function<void()>& job);
 
  private:

@@ -159,7 +159,7 @@ static_assert(std::size(kPointFacts) == Mechanism::kFixedJointParameters);
 static_assert(std::size(kWorldFacts) == Mechanism::kGravityParameters);
 static_assert(std::size(kAirFacts) == Mechanism::kAirDragParameters);
 
-QuantityFacts joint_facts(JointKind kind, JointParameter quantity) {
+QuantityFacts joint_properties(JointKind kind, JointParameter quantity) {
   const bool slides = !joint_traits(kind).turns;
   if (const FrictionParameter* const law = friction_properties(quantity)) {
     return at_least_zero(law->parameter_suffix(slides), law->parameter_unit(slides), law->neutral);
@@ -173,7 +173,7 @@ QuantityFacts joint_facts(JointKind kind, JointParameter quantity) {
 }  // namespace
 
 std::string_view joint_parameter_unit(JointKind kind, JointParameter quantity) {
-  return joint_facts(kind, quantity).unit;
+  return joint_properties(kind, quantity).unit;
 }
 
 void make_parameters(Mechanism& mechanism) {
@@ -188,7 +188,7 @@ void make_parameters(Mechanism& mechanism) {
     for (int quantity = 0; quantity < Mechanism::kJointParameters; ++quantity) {
       const bool is_point = quantity < Mechanism::kFixedJointParameters && joint.place == 0;
       append(mechanism.parameters, is_point ? compound_name(joint) : joint.name,
-             joint_facts(joint.kind, static_cast<JointParameter>(quantity)));
+             joint_properties(joint.kind, static_cast<JointParameter>(quantity)));
     }
   }
   for (const FixedJoint& weld : mechanism.fixed_joints) {
@@ -199,7 +199,7 @@ void make_parameters(Mechanism& mechanism) {
     const JointKind kind = encoder_joint_kind(mechanism, encoder);
     for (const JointParameter quantity :
          {JointParameter::kEncoderOffset, JointParameter::kEncoderDelay}) {
-      append(mechanism.parameters, encoder.name, joint_facts(kind, quantity));
+      append(mechanism.parameters, encoder.name, joint_properties(kind, quantity));
     }
   }
   for (const Sensor& sensor : mechanism.sensors) {

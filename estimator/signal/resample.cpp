@@ -47,10 +47,10 @@ ControlMoments average_held_control(const Eigen::Ref<const Eigen::VectorXd>& con
   return result;
 }
 
-StepControls average_controls(const Eigen::Ref<const Eigen::MatrixXd>& controls, double period,
-                              double step, int step_count, double delay) {
+StepControlMoments average_controls(const Eigen::Ref<const Eigen::MatrixXd>& controls,
+                                    double period, double step, int step_count, double delay) {
   assert(controls.rows() >= 1 && period > 0.0 && step > 0.0 && step_count >= 0);
-  StepControls result;
+  StepControlMoments result;
   result.mean.resize(step_count, controls.cols());
   result.first_moment.resize(step_count, controls.cols());
   for (int k = 0; k < step_count; ++k) {

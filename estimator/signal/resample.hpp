@@ -28,7 +28,7 @@ ControlMoments average_held_control(const Eigen::Ref<const Eigen::VectorXd>& con
                                     double end, const std::vector<double>& positions = {});
 
 /// Mean and first moment of each control over each time step.
-struct StepControls {
+struct StepControlMoments {
   Eigen::MatrixXd mean;          ///< steps × motors
   Eigen::MatrixXd first_moment;  ///< steps × motors
 };
@@ -43,8 +43,8 @@ struct StepControls {
 /// @param step       h, time step [s], > 0
 /// @param step_count number of steps, ≥ 0
 /// @param delay      the control acts this much later than recorded [s], any sign
-StepControls average_controls(const Eigen::Ref<const Eigen::MatrixXd>& controls, double period,
-                              double step, int step_count, double delay = 0.0);
+StepControlMoments average_controls(const Eigen::Ref<const Eigen::MatrixXd>& controls,
+                                    double period, double step, int step_count, double delay = 0.0);
 
 /// Returns a segment resampled to the grid of the time step: node k is at start + k·step, and no
 /// node is after the last sample. If the step is a multiple of the sampling period, angles are

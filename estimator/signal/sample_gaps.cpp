@@ -77,17 +77,17 @@ bool is_missing(const std::vector<SampleGap>& holes, Eigen::Index row) {
   return behind != holes.begin() && row < std::prev(behind)->first + std::prev(behind)->missing;
 }
 
-/// Known rows on either side of a gap, at most kSideRows each, in order.
+/// Known rows on either side of a gap, at most kCommandRowsPerSide each, in order.
 std::vector<Eigen::Index> rows_beside(const std::vector<SampleGap>& holes, const SampleGap& hole,
                                       Eigen::Index rows) {
   std::vector<Eigen::Index> beside;
-  for (int found = 0, k = 1; found < kSideRows && hole.first >= k; ++k) {
+  for (int found = 0, k = 1; found < kCommandRowsPerSide && hole.first >= k; ++k) {
     if (is_missing(holes, hole.first - k)) continue;
     beside.insert(beside.begin(), hole.first - k);
     ++found;
   }
   Eigen::Index row = hole.first + hole.missing;
-  for (int found = 0; found < kSideRows && row < rows; ++row) {
+  for (int found = 0; found < kCommandRowsPerSide && row < rows; ++row) {
     if (is_missing(holes, row)) continue;
     beside.push_back(row);
     ++found;
@@ -162,10 +162,11 @@ CommandChange command_change_between(const Segment& before, const Segment& after
   const Eigen::Index rows = before.controls.rows();
   for (Eigen::Index motor = 0; motor < largest.size(); ++motor) {
     NeighbourCommands ahead, behind;
-    for (Eigen::Index k = 0; k < std::min<Eigen::Index>(kSideRows, rows); ++k) {
+    for (Eigen::Index k = 0; k < std::min<Eigen::Index>(kCommandRowsPerSide, rows); ++k) {
       ahead.push_back(before.controls(rows - 1 - k, motor));
     }
-    for (Eigen::Index k = 0; k < std::min<Eigen::Index>(kSideRows, after.controls.rows()); ++k) {
+    for (Eigen::Index k = 0; k < std::min<Eigen::Index>(kCommandRowsPerSide, after.controls.rows());
+         ++k) {
       behind.push_back(after.controls(k, motor));
     }
     update_command_change(ahead, behind, missing, largest[motor], change);

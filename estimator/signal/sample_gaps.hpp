@@ -12,7 +12,7 @@ namespace estimator {
 inline constexpr double kBridgedGapMax = 0.2;
 
 /// Largest number of command values used on each side of a gap, ordered from the gap outward.
-inline constexpr int kSideRows = 4;
+inline constexpr int kCommandRowsPerSide = 4;
 using NeighbourCommands = std::vector<double>;
 
 /// Largest change of any motor's command across a gap, relative to the largest value of that

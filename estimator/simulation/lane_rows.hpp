@@ -12,7 +12,7 @@ namespace estimator {
 using Rows = std::vector<double, Eigen::aligned_allocator<double>>;
 
 template <int W>
-Rows zero_rows(int count) {
+Rows make_zero_rows(int count) {
   return Rows(static_cast<std::size_t>(count) * W, 0.0);
 }
 

@@ -118,7 +118,7 @@ void SpookStepper::add_joint_end_pairs(int row, int column) {
 
 StepOutcome SpookStepper::step(State& state, const Eigen::Ref<const Eigen::VectorXd>& control) {
   assert(state.poses.size() == bodies_.size());
-  update_body_data(state);
+  compute_body_terms(state);
   update_joint_data(state, control);
   assemble_constraint_blocks();
   if (!factor_.factorise()) return StepOutcome::kSingular;
@@ -160,7 +160,7 @@ double SpookStepper::update_gyroscopic_velocities() {
   return size > 0.0 ? change / size : 0.0;
 }
 
-void SpookStepper::update_body_data(const State& state) {
+void SpookStepper::compute_body_terms(const State& state) {
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     BodyStepData& body = bodies_[i];
     const auto at = static_cast<Eigen::Index>(6 * i);

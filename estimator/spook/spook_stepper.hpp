@@ -97,7 +97,7 @@ class SpookStepper {
 
   void prepare_topology();
   void add_joint_end_pairs(int row, int column);
-  void update_body_data(const State& state);
+  void compute_body_terms(const State& state);
   void update_joint_data(const State& state, const Eigen::Ref<const Eigen::VectorXd>& control);
   void update_joint_ends(const State& state, JointStepData& joint);
   void assemble_constraint_blocks();

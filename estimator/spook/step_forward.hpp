@@ -77,7 +77,7 @@ class StepResidualEvaluator {
   }
 
   void compute_workspace(const StepInput& input, Workspace& ws) const {
-    update_body_data(input, ws);
+    compute_body_terms(input, ws);
     update_joint_data(input, ws);
     assemble_constraint_rows(ws);
     assemble_system(ws);
@@ -88,7 +88,7 @@ class StepResidualEvaluator {
     compute_residual(ws);
   }
 
-  void update_body_data(const StepInput& input, Workspace& ws) const {
+  void compute_body_terms(const StepInput& input, Workspace& ws) const {
     ws.v = Eigen::Map<const typename Workspace::VectorV>(input.velocity, 6 * body_count_);
     ws.w = Eigen::Map<const typename Workspace::VectorV>(input.next_velocity, 6 * body_count_);
     for (std::size_t i = 0; i < body_count(); ++i) {

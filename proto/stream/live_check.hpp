@@ -21,7 +21,7 @@ class LiveCheck final : public StreamDialog {
   bool wants_connection(Nanoseconds now) const override;
   bool wants_disconnect(Nanoseconds now) const override;
   Result<std::optional<std::string>> next_request(Nanoseconds now) override;
-  bool is_opening() const override { return state_ == CheckState::kAsked; }
+  bool awaits_first_reply() const override { return state_ == CheckState::kAsked; }
   bool is_done() const override { return state_ == CheckState::kAnswered; }
   /// Returns the reason why the service cannot fulfil the request; empty if it can.
   const std::string& latest_problem() const override { return problem_; }

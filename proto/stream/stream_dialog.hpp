@@ -41,7 +41,7 @@ class StreamDialog {
   virtual Result<std::optional<std::string>> next_request(Nanoseconds now) = 0;
 
   /// Returns whether the first reply on the current connection is pending.
-  virtual bool is_opening() const = 0;
+  virtual bool awaits_first_reply() const = 0;
   /// Returns whether the dialog has reached its end.
   virtual bool is_done() const = 0;
   virtual const std::string& latest_problem() const = 0;  ///< message for users

@@ -63,7 +63,7 @@ class StreamSender final : public StreamDialog {
   bool wants_connection(Nanoseconds now) const override;
   bool wants_disconnect(Nanoseconds now) const override;
   Result<std::optional<std::string>> next_request(Nanoseconds now) override;
-  bool is_opening() const override { return state_ == SenderState::kOpening; }
+  bool awaits_first_reply() const override { return state_ == SenderState::kOpening; }
   bool is_done() const override { return state_ == SenderState::kDone; }
 
   SenderState state() const { return state_; }

@@ -78,10 +78,10 @@ std::vector<estimator::Parameter> kept_otherwise(const estimator::Mechanism& fil
 
 std::vector<std::string> control_labels(const Rig& rig) {
   std::vector<std::string> labels;
-  for (std::size_t j = 0; j < rig.joint_facts.size(); ++j) {
+  for (std::size_t j = 0; j < rig.joint_properties.size(); ++j) {
     const estimator::Joint& joint = rig.mechanism.joints[j];
     if (!joint.motor.present) continue;
-    labels.push_back("joint " + joint.name + " [" + rig.joint_facts[j].control_unit + "]");
+    labels.push_back("joint " + joint.name + " [" + rig.joint_properties[j].control_unit + "]");
   }
   return labels;
 }

@@ -127,7 +127,7 @@ void LiveFit::begin_complete_calibration(const estimator::Recording& recording) 
   });
 }
 
-void LiveFit::take_complete_calibration() {
+void LiveFit::continue_from_complete_calibration() {
   if (!complete_.valid() ||
       complete_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
     return;
@@ -142,11 +142,11 @@ estimator::ContinuedCalibration LiveFit::update(const estimator::Recording& reco
     if (!last_) return std::nullopt;
     return estimator::continue_calibration(rig_.mechanism, *last_, {recording}, {});
   };
-  take_complete_calibration();
+  continue_from_complete_calibration();
   auto next = continued();
   if (!next && complete_.valid()) {
     complete_.wait();
-    take_complete_calibration();
+    continue_from_complete_calibration();
     next = continued();
   }
   if (next) return *std::move(next);

@@ -62,7 +62,7 @@ class LiveFit {
   Rig make_start() const;
   void begin_complete_calibration(const estimator::Recording& recording);
   /// Continues from a finished complete calibration.
-  void take_complete_calibration();
+  void continue_from_complete_calibration();
   estimator::ContinuedCalibration update(const estimator::Recording& recording);
 
   Rig rig_;

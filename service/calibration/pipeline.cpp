@@ -82,7 +82,7 @@ estimator::SensorDescription sensor_facts(const Rig& rig) {
   }
   for (std::size_t j = 0; j < rig.mechanism.joints.size(); ++j) {
     if (!rig.mechanism.joints[j].motor.present) continue;
-    const JointProperties& motor = rig.joint_facts[j];
+    const JointProperties& motor = rig.joint_properties[j];
     const double stated = motor.safety ? motor.safety->command_max : 0.0;
     facts.command_limit.push_back(stated > 0.0 ? stated : motor.control_max);
   }

@@ -115,7 +115,7 @@ void write_report_file(const std::string& path, const std::string& page) {
   write_document(path, page, report_converter());
 }
 
-void check_picture_file(const std::string& path) {
+void check_picture_path(const std::string& path) {
   proto::check_file_extension(path, {".svg", ".png", ".pdf"});
   require_program(path, picture_converter());
 }

@@ -16,7 +16,7 @@ void write_report_file(const std::string& path, const std::string& page);
 /// Checks that a picture can be written as this file: .svg, or .png or .pdf if rsvg-convert is
 /// installed.
 /// @throws proto::InputError with the package to install, or the endings to choose from
-void check_picture_file(const std::string& path);
+void check_picture_path(const std::string& path);
 
 /// Writes an SVG document as the file `path`. rsvg-convert makes PNG and PDF files.
 /// @throws proto::InputError if that fails; the document is then in the file PATH.svg

@@ -87,7 +87,7 @@ daq::CommandLimits find_command_limits(const Rig& rig, int joint, double command
         "--command-max {}: the rig file allows at most {} {}; lower the value or leave "
         "out the option",
         format_number(command_max), format_number(limits.command_max),
-        rig.joint_facts[static_cast<std::size_t>(joint)].control_unit);
+        rig.joint_properties[static_cast<std::size_t>(joint)].control_unit);
   }
   if (command_max > 0.0) limits.command_max = command_max;
   if (!std::isfinite(limits.command_max)) {
@@ -111,7 +111,8 @@ std::string describe_weak_motor(const Rig& rig, int joint, double command_max) {
       "By the present parameter values, the motor of joint {:?} gives at most {}{} at {} {}, and "
       "the dry friction of the joint is {}{}, so the joint does not move. ",
       own.name, format_number(torque), unit, format_number(command_max),
-      rig.joint_facts[static_cast<std::size_t>(joint)].control_unit, format_number(friction), unit);
+      rig.joint_properties[static_cast<std::size_t>(joint)].control_unit, format_number(friction),
+      unit);
 }
 
 std::string list_motion_remedies(const Rig& rig) {
@@ -191,7 +192,7 @@ std::string describe_missing_motion(const Rig& rig, int joint,
       command = std::max(command, segment.controls.cwiseAbs().maxCoeff());
     }
   }
-  const std::string unit = rig.joint_facts[static_cast<std::size_t>(joint)].control_unit;
+  const std::string unit = rig.joint_properties[static_cast<std::size_t>(joint)].control_unit;
   const auto changed = std::lround(std::max(counts, 0.0));
   const std::string observed = fmt::format(
       "{}: no encoder reading{} changed{}, {}. ",

@@ -38,8 +38,8 @@ estimator::PlanSettings facts_of(const DesignInput& input, const ExperimentReque
       .rate = request.rate,
       .motor = static_cast<int>(std::count_if(mechanism.joints.begin(), before,
                                               [](const auto& each) { return each.motor.present; })),
-      .start =
-          estimator::compute_resting_coordinates(mechanism, read_places(request.at, mechanism)),
+      .start = estimator::compute_resting_coordinates(
+          mechanism, read_initial_coordinates(request.at, mechanism)),
       .noise = input.noise,
       .coast = kCoast_s,
       .rate_window = daq::JointTracker::kWindow / request.rate,

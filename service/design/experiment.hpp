@@ -175,7 +175,7 @@ std::string format_experiment(const DesignedExperiment& experiment);
 /// Returns the requested initial joint coordinates; NaN for joints without a request.
 /// @param texts  values of the option --at
 /// @throws proto::InputError for a text other than JOINT=VALUE
-Eigen::VectorXd read_places(const std::vector<std::string>& texts,
-                            const estimator::Mechanism& mechanism);
+Eigen::VectorXd read_initial_coordinates(const std::vector<std::string>& texts,
+                                         const estimator::Mechanism& mechanism);
 
 }  // namespace service

@@ -76,8 +76,8 @@ std::string deviation_of(const TableNotation& notation, double deviation) {
 
 }  // namespace
 
-Eigen::VectorXd read_places(const std::vector<std::string>& texts,
-                            const estimator::Mechanism& mechanism) {
+Eigen::VectorXd read_initial_coordinates(const std::vector<std::string>& texts,
+                                         const estimator::Mechanism& mechanism) {
   Eigen::VectorXd placed =
       Eigen::VectorXd::Constant(mechanism.joint_count(), std::numeric_limits<double>::quiet_NaN());
   for (const std::string& text : texts) {

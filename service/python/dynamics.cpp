@@ -90,7 +90,7 @@ class RigDynamics {
                       .rate = rate};
     explain(rig_, [&] {
       dynamics_.check_position(q);
-      scenario.initial_speeds = dynamics_.complete_rates(q, v);
+      scenario.initial_speeds = dynamics_.solve_dependent_rates(q, v);
       return 0;
     });
     scenario.initial_angles = q;

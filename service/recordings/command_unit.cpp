@@ -37,7 +37,7 @@ bool has_word(const std::vector<std::string>& words, std::initializer_list<const
 std::optional<CommandUnit> find_certain_unit(const std::string& label) {
   const auto at_end = find_command_unit(label);
   if (at_end) return at_end->is_certain ? at_end : std::nullopt;
-  const std::vector<std::string> words = words_of(label);
+  const std::vector<std::string> words = split_into_words(label);
   const bool is_duty = has_word(words, {"duty", "dutycycle", "pwm"}) &&
                        !has_word(words, {"v", "volt", "volts", "voltage", "a", "amp", "amps",
                                          "ampere", "current", "torque", "tau", "force"});

@@ -72,7 +72,7 @@ class CommandChanges {
 
   /// Returns the command change from row k − 1 to row k with `missing` rows between them.
   estimator::CommandChange at(std::size_t k, int missing) const {
-    constexpr std::size_t kRows = estimator::kSideRows;
+    constexpr std::size_t kRows = estimator::kCommandRowsPerSide;
     estimator::CommandChange change;
     for (std::size_t i = 0; i < commands_.size(); ++i) {
       const std::vector<double>& command = *commands_[i];

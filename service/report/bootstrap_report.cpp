@@ -153,7 +153,7 @@ std::string interval_figure(const BootstrapResult& result) {
 
 }  // namespace
 
-bool do_intervals_hold(const BootstrapResult& result) {
+bool are_intervals_confirmed(const BootstrapResult& result) {
   return result.bootstrap.verdict == estimator::IntervalVerdict::kHold;
 }
 
@@ -178,7 +178,7 @@ std::string render_bootstrap_page(const BootstrapResult& result,
   notes.push_back(describe_draws(result));
   return render_html_page(
       "Bootstrap of " + context.rig,
-      render_report_heading("Bootstrap of " + context.rig, context, do_intervals_hold(result),
+      render_report_heading("Bootstrap of " + context.rig, context, are_intervals_confirmed(result),
                             format_sentence(describe_interval_verdict(result.bootstrap))) +
           "<section><h2>Intervals</h2>\n" + interval_figure(result) + table.html() +
           "</section>\n" + render_list_section("Notes", notes) + render_input_section(context));

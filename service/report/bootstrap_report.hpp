@@ -15,6 +15,6 @@ std::string render_bootstrap_page(const BootstrapResult& result,
                                   const CalibrationMetadata& context);
 
 /// Returns whether the bootstrap confirms the reported intervals.
-bool do_intervals_hold(const BootstrapResult& result);
+bool are_intervals_confirmed(const BootstrapResult& result);
 
 }  // namespace service

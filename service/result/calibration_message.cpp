@@ -69,8 +69,8 @@ void add_held_out(const std::vector<estimator::HeldOutSensor>& sensors,
     out->set_unit(sensor.unit);
     out->set_rmse_rad(slides || is_axis ? std::numeric_limits<double>::quiet_NaN() : sensor.rmse);
     if (slides) out->set_rmse_m(sensor.rmse);
-    out->set_deviation_ratio(sensor.narrowing);
-    out->set_improved_parameter(sensor.narrowed);
+    out->set_deviation_ratio(sensor.precision_gain);
+    out->set_improved_parameter(sensor.most_improved_parameter);
     out->set_mean(sensor.mean);
   }
 }

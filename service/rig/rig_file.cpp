@@ -121,7 +121,7 @@ class RigReader {
     result.has_unit = rig_.has_unit();
     result.incomplete_safety = describe_incomplete_safety(rig_, root_);
     result.mechanism = std::move(mechanism_);
-    result.joint_facts = std::move(joint_facts_);
+    result.joint_properties = std::move(joint_facts_);
     return result;
   }
 
@@ -456,7 +456,7 @@ class RigReader {
     for (const auto& each : find_mechanism_errors(mechanism_, estimator::InertiaCheck::kFixed))
       refuse(each);
     check_compound_joints(rig_, mechanism_, root_);
-    if (const auto fault = estimator::find_loop_fault(mechanism_)) refuse(*fault);
+    if (const auto fault = estimator::find_reason_loops_cannot_move(mechanism_)) refuse(*fault);
   }
 
   /// Reports an error at the element that its first argument names.

@@ -38,7 +38,7 @@ struct EncoderProperties {
 struct Rig {
   std::string path;
   estimator::Mechanism mechanism;
-  std::vector<JointProperties> joint_facts;  ///< one per joint
+  std::vector<JointProperties> joint_properties;  ///< one per joint
   std::vector<EncoderProperties> encoders;   ///< one per encoder of the mechanism (used_encoders)
   std::optional<RecordingFormat> format;     ///< nullopt if the file has no recording { }
   /// Location "FILE:LINE:COLUMN" of each prior in the rig file, by parameter name.

@@ -324,7 +324,7 @@ class ScenarioReader {
       const auto joint = static_cast<std::size_t>(j);
       if (!rig_.mechanism.joints[joint].motor.present) continue;
       limits.push_back(motor_command_limits(rig_, j));
-      units.push_back(rig_.joint_facts[joint].control_unit);
+      units.push_back(rig_.joint_properties[joint].control_unit);
     }
     scenario_.command_limits =
         daq::merge_command_limits(std::move(limits), source_.limits(), root_);
@@ -371,7 +371,7 @@ Scenario parse_scenario(const std::string& path, const std::string& text, const 
 }
 
 daq::CommandLimits motor_command_limits(const Rig& rig, int motor) {
-  const JointProperties& facts = rig.joint_facts[static_cast<std::size_t>(motor)];
+  const JointProperties& facts = rig.joint_properties[static_cast<std::size_t>(motor)];
   daq::CommandLimits limits;
   if (facts.control_max > 0.0) limits.command_max = facts.control_max;
   if (!facts.safety) return limits;

@@ -5,7 +5,7 @@
 
 namespace service {
 
-std::vector<std::string> words_of(const std::string& name) {
+std::vector<std::string> split_into_words(const std::string& name) {
   std::vector<std::string> words(1);
   char last = ' ';
   std::string text = name;

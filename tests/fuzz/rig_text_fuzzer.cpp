@@ -44,14 +44,15 @@ void check_daq(const std::string& text) {
 
 void check_service(const std::string& text) {
   const service::Rig rig = service::parse_rig(kPath, text);
-  require(rig.joint_facts.size() == rig.mechanism.joints.size());
+  require(rig.joint_properties.size() == rig.mechanism.joints.size());
   require(estimator::find_mechanism_errors(rig.mechanism, estimator::InertiaCheck::kFixed).empty());
   for (const estimator::Parameter& parameter : rig.mechanism.parameters) {
     require_finite({parameter.value, parameter.prior_mean});
     require(parameter.value >= parameter.lower && parameter.value <= parameter.upper);
     require(parameter.prior_standard_deviation > 0.0);
   }
-  for (const service::JointProperties& facts : rig.joint_facts) require_finite({facts.control_max});
+  for (const service::JointProperties& facts : rig.joint_properties)
+    require_finite({facts.control_max});
   require(rig.encoders.size() == estimator::used_encoders(rig.mechanism).size());
   for (const service::EncoderProperties& facts : rig.encoders) {
     require_finite({facts.counts, facts.count});

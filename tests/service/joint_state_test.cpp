@@ -109,7 +109,7 @@ class Bag : public ::testing::Test {
   static Rig rig(const std::string& unit = "N·m") {
     Rig made = load_rig(config("rig-furuta.textproto"));
     made.format.reset();
-    for (JointProperties& facts : made.joint_facts) {
+    for (JointProperties& facts : made.joint_properties) {
       if (!facts.control_unit.empty()) facts.control_unit = unit;
     }
     return made;

@@ -93,8 +93,8 @@ TEST(Mjcf, BodiesJointsAndMotorsAreRead) {
   EXPECT_EQ(value(rig, "pitch.K"), 6.0);
   // 2 · 0.5 · 2 N·m·s/rad of the joint equal K k_e.
   EXPECT_NEAR(value(rig, "pitch.k_e"), 2.0 / 6.0, 1e-15);
-  EXPECT_EQ(rig.joint_facts[0].control_max, 3.0) << "of the defaults, whose range is lopsided";
-  EXPECT_EQ(rig.joint_facts[1].control_max, 1.0);
+  EXPECT_EQ(rig.joint_properties[0].control_max, 3.0) << "of the defaults, whose range is lopsided";
+  EXPECT_EQ(rig.joint_properties[1].control_max, 1.0);
   EXPECT_EQ(value(rig, "gravity.g"), 9.79);
 }
 

@@ -73,7 +73,7 @@ TEST(RigFile, PrescribedMotionIsAnAcceleration) {
   const estimator::Motor& motor = rig.mechanism.joints.at(0).motor;
   EXPECT_TRUE(motor.present && motor.is_prescribed);
   EXPECT_FALSE(rig.mechanism.joints.at(1).motor.is_prescribed);
-  EXPECT_EQ(rig.joint_facts.at(0).control_unit, "rad/s²");
+  EXPECT_EQ(rig.joint_properties.at(0).control_unit, "rad/s²");
   ASSERT_EQ(rig.format->controls.size(), 2U);
   EXPECT_TRUE(rig.format->controls[0].is_prescribed);
   EXPECT_EQ(rig.format->controls[0].column, "q");

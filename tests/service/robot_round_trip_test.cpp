@@ -144,7 +144,7 @@ void expect_same_limits(const Rig& a, const Rig& b) {
     EXPECT_EQ(a.encoders[k].limits.lowest, b.encoders[k].limits.lowest);
     EXPECT_EQ(a.encoders[k].limits.highest, b.encoders[k].limits.highest);
     EXPECT_EQ(a.encoders[k].limits.fastest, b.encoders[k].limits.fastest);
-    EXPECT_EQ(a.joint_facts[k].control_max, b.joint_facts[k].control_max);
+    EXPECT_EQ(a.joint_properties[k].control_max, b.joint_properties[k].control_max);
   }
 }
 

@@ -127,8 +127,8 @@ TEST(SeveralMotors, AreLimitedInASimulation) {
 
 // A duty is at most 1, whether stated or not.
 TEST(SeveralMotors, AcceptADutyUpToOne) {
-  EXPECT_EQ(arm().joint_facts[1].control_max, 1.0);
-  EXPECT_EQ(arm().joint_facts[0].control_max, 12.0);
+  EXPECT_EQ(arm().joint_properties[1].control_max, 1.0);
+  EXPECT_EQ(arm().joint_properties[0].control_max, 12.0);
   const auto refused = [](const std::string& from, const std::string& to) {
     std::string text = replaced(kArm, from, to);
     return refusal([&] { (void)parse_rig("arm.textproto", text); });

@@ -332,10 +332,10 @@ TEST(ScenarioFiles, CommandIsLimitedByTheRigAndTheScenario) {
   EXPECT_EQ(tight.command_slew_per_s_max, 50.0);
   EXPECT_EQ(limits("limits { command_max: 10 command_slew_max: 10000 }").command_max, 10.0);
   Rig rig = furuta();
-  rig.joint_facts[0].safety->command_slew_per_s_max = 70.0;
+  rig.joint_properties[0].safety->command_slew_per_s_max = 70.0;
   EXPECT_EQ(parse_scenario("s", step, rig).command_limits.at(0).command_slew_per_s_max, 70.0);
-  rig.joint_facts[0].safety.reset();
-  rig.joint_facts[0].control_max = 3.0;
+  rig.joint_properties[0].safety.reset();
+  rig.joint_properties[0].control_max = 3.0;
   EXPECT_EQ(parse_scenario("s", step, rig).command_limits.at(0).command_max, 3.0);
   EXPECT_TRUE(
       std::isinf(parse_scenario("s", step, rig).command_limits.at(0).command_slew_per_s_max));

@@ -115,7 +115,7 @@ TEST(Urdf, BecomesARigFileThatLoadsWithItsValues) {
   EXPECT_TRUE(rig.mechanism.fixed_joints.empty());
   EXPECT_TRUE(rig.mechanism.joints[0].motor.present);
   EXPECT_FALSE(rig.mechanism.joints[1].motor.present) << "no effort is stated";
-  EXPECT_EQ(rig.joint_facts[0].control_max, 40.0);
+  EXPECT_EQ(rig.joint_properties[0].control_max, 40.0);
   EXPECT_EQ(rig.mechanism.joints[1].kind, estimator::JointKind::kPrismatic);
 }
 

@@ -45,7 +45,7 @@ TEST(SlurmStates, ReadsTheNumberOfAJob) {
 
 TEST(SlurmStates, FindsTasksThatCannotStart) {
   const auto obstacle = [](const std::string& state, const std::string& reason) {
-    return find_obstacle({"0", state, reason}).value_or("none");
+    return find_blocking_reason({"0", state, reason}).value_or("none");
   };
   expect_parts(obstacle("PENDING", "PartitionTimeLimit"), {"time limit", "--task-time"});
   expect_parts(obstacle("PENDING", "InvalidAccount"), {"--account"});

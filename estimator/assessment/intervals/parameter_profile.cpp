@@ -52,8 +52,9 @@ class ProfileScan {
 
   /// Returns the fits at `values`, which lead away from the optimum. Ends early if the cost has
   /// risen too far, if a fit fails, or if the caller stops.
-  std::vector<ParameterProfile::HeldFit> run(const std::vector<double>& held_values) const {
-    std::vector<ParameterProfile::HeldFit> fits;
+  std::vector<ParameterProfile::FixedParameterFit> run(
+      const std::vector<double>& held_values) const {
+    std::vector<ParameterProfile::FixedParameterFit> fits;
     std::unique_ptr<ShootingProblem> last;
     for (const double value : held_values) {
       if (is_stop_requested(monitor_)) break;
@@ -210,7 +211,7 @@ std::vector<ParameterProfile> profile_parameters(
     profile.fits = scan.run({std::make_reverse_iterator(above), held_values.rend()});
     std::ranges::reverse(profile.fits);
     profile.fits.push_back({.values = mechanism, .conditional = information.inverse.diagonal()});
-    for (ParameterProfile::HeldFit& fit : scan.run({above, held_values.end()}))
+    for (ParameterProfile::FixedParameterFit& fit : scan.run({above, held_values.end()}))
       profile.fits.push_back(std::move(fit));
     profiles.push_back(std::move(profile));
   };
@@ -236,9 +237,9 @@ std::vector<ParameterProfile> profile_parameters(
 }
 
 std::optional<Mechanism> find_better_optimum(const std::vector<ParameterProfile>& profiles) {
-  const ParameterProfile::HeldFit* best = nullptr;
+  const ParameterProfile::FixedParameterFit* best = nullptr;
   for (const ParameterProfile& profile : profiles) {
-    for (const ParameterProfile::HeldFit& fit : profile.fits) {
+    for (const ParameterProfile::FixedParameterFit& fit : profile.fits) {
       if (fit.rise < (best != nullptr ? best->rise : -kBetter)) best = &fit;
     }
   }
@@ -262,7 +263,7 @@ std::vector<Message> widen_intervals_by_profiles(const std::vector<ParameterProf
         reach.include(-held.down, held.up);
         continue;
       }
-      for (const ParameterProfile::HeldFit& fit : profile.fits) {
+      for (const ParameterProfile::FixedParameterFit& fit : profile.fits) {
         if (fit.rise > rise || information.at_bound[at] != 0 || !(half[at] > 0.0)) continue;
         const double moved = free_parameter(fit.values, at).value - own.value;
         const double width = std::sqrt(std::max(0.0, (rise - fit.rise) * fit.conditional[at]));

@@ -17,14 +17,15 @@ namespace estimator {
 /// that linearized intervals are too narrow, and the cost may have several minima. If a parameter
 /// is at a bound, all other estimates assume that its value is exactly the bound.
 struct ParameterProfile {
-  struct HeldFit {
+  struct FixedParameterFit {
     double rise = 0.0;  ///< whitened cost minus the cost at the estimate
     Mechanism values;
     /// Diagonal of the inverse Schur complement with the profiled parameter fixed.
     Eigen::VectorXd conditional;
   };
   int position = 0;           ///< position of the parameter among the free parameters
-  std::vector<HeldFit> fits;  ///< in the order of ascending values, including the estimate
+  std::vector<FixedParameterFit>
+      fits;  ///< in the order of ascending values, including the estimate
 };
 
 /// Computes the profiles of these parameters:

@@ -157,7 +157,7 @@ std::vector<TorquePrediction> predict_torques(const Mechanism& at, const Shootin
     return {};
   }
   const Mechanism fixed = fix_parameters(with_set_valued_friction(at));
-  const ModulatedMotion motion = modulate_motion(fixed, input, options.filter_cutoff);
+  const ModulatedMotion motion = place_test_functions(fixed, input, options.filter_cutoff);
   if (motion.function_count() == 0) return {};
   const EquationErrorProblem equations(fixed, motion);
   const EquationErrorProblem inertial(without_forces(fixed), motion);
@@ -188,7 +188,7 @@ std::vector<TorquePrediction> predict_torques(const Mechanism& start, const Shoo
                                               const CalibrationOptions& options) {
   const Mechanism& at = fit.joint_problem().mechanism();
   ShootingInput input = fit.input();
-  shift_states(start, at, input);
+  add_offset_changes_to_states(start, at, input);
   input.noise = fit.joint_problem().noise();
   return predict_torques(at, input, options);
 }

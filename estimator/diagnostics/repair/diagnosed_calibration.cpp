@@ -190,8 +190,9 @@ void try_stops_at_rests(const CalibrationOptions& options, const CalibrationMoni
   if (out.calibration.verdict.kind == VerdictKind::kAccepted) return;
   SignalExamination stops;
   const Mechanism& given = out.input.mechanism;
-  find_stops_at_rests(given, find_quantization_steps(used_encoders(given), out.input.recordings),
-                      out.input.recordings, stops);
+  find_stops_where_joints_rest(given,
+                               find_quantization_steps(used_encoders(given), out.input.recordings),
+                               out.input.recordings, stops);
   if (stops.stop_starts.empty()) return;
   DiagnosedCalibration trial{.calibration = {}, .input = out.input};
   apply(stops, trial.input);

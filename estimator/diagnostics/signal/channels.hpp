@@ -143,7 +143,7 @@ void find_initial_stops(const Mechanism& mechanism, const std::vector<double>& q
 /// all readings. This reading becomes the initial position of the stop. Slow impacts with low
 /// restitution cannot be distinguished from dry friction, so keep these values only if they improve
 /// a calibration.
-void find_stops_at_rests(const Mechanism& mechanism, const std::vector<double>& quanta,
-                         const std::vector<Recording>& recordings, SignalExamination& out);
+void find_stops_where_joints_rest(const Mechanism& mechanism, const std::vector<double>& quanta,
+                                  const std::vector<Recording>& recordings, SignalExamination& out);
 
 }  // namespace estimator

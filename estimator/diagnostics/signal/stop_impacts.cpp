@@ -299,8 +299,9 @@ void find_initial_stops(const Mechanism& mechanism, const std::vector<double>& q
                 });
 }
 
-void find_stops_at_rests(const Mechanism& mechanism, const std::vector<double>& quanta,
-                         const std::vector<Recording>& recordings, SignalExamination& out) {
+void find_stops_where_joints_rest(const Mechanism& mechanism, const std::vector<double>& quanta,
+                                  const std::vector<Recording>& recordings,
+                                  SignalExamination& out) {
   for_each_stop(mechanism, quanta, recordings,
                 [&](const JointStop& stop, const Encoder& sensor, std::size_t column,
                     const ImpactRecord& record) {

@@ -126,7 +126,8 @@ struct BegunFit {
 
 }  // namespace
 
-void shift_states(const Mechanism& from, const Mechanism& to, ShootingInput& input) {
+void add_offset_changes_to_states(const Mechanism& from, const Mechanism& to,
+                                  ShootingInput& input) {
   const std::vector<Encoder> sensors = used_encoders(from);
   Eigen::VectorXd change(std::ssize(sensors));
   for (Eigen::Index i = 0; i < change.size(); ++i) {
@@ -151,7 +152,7 @@ std::optional<InverseDynamicsRegression> regress_inverse_dynamics(
   const FreeParameters free(held);
   if (free.size() == 0) return std::nullopt;
   regression.motion =
-      std::make_unique<ModulatedMotion>(modulate_motion(held, input, options.filter_cutoff));
+      std::make_unique<ModulatedMotion>(place_test_functions(held, input, options.filter_cutoff));
   regression.problem = std::make_unique<EquationErrorProblem>(held, *regression.motion);
   if (regression.problem->integral_count() < kRowsMin * free.size()) return std::nullopt;
   regression.summary = minimize(*regression.problem, options.inertia_parameterization);
@@ -185,7 +186,7 @@ std::unique_ptr<ShootingFit> begin_shooting_fit(const std::vector<Recording>& re
       choose_node_interval(start, input.segments, default_node_interval(input.segments));
   const auto begin_at = [&](const Mechanism& values) {
     ShootingInput own = input;
-    shift_states(start, values, own);
+    add_offset_changes_to_states(start, values, own);
     account_for_control_noise(values, own);
     choose_integration_steps(values, options, own);
     BegunFit begun{std::make_unique<ShootingFit>(std::move(own), options, monitor, stages)};

@@ -45,7 +45,7 @@ std::optional<Mechanism> estimate_by_inverse_dynamics(const Mechanism& mechanism
                                                       const CalibrationOptions& options);
 
 /// Adds changes of the encoder offsets, from one mechanism to the other, to the initial states.
-void shift_states(const Mechanism& from, const Mechanism& to, ShootingInput& input);
+void add_offset_changes_to_states(const Mechanism& from, const Mechanism& to, ShootingInput& input);
 
 /// Returns a fit whose motion can be simulated from node to node at its initial parameter values.
 /// The initial values are the given values, or values from inverse dynamics if these predict the

@@ -246,8 +246,8 @@ Eigen::VectorXd ModulatedMotion::control_integrals(int motor) const {
   return integrals;
 }
 
-ModulatedMotion modulate_motion(const Mechanism& mechanism, const ShootingInput& input,
-                                double cutoff) {
+ModulatedMotion place_test_functions(const Mechanism& mechanism, const ShootingInput& input,
+                                     double cutoff) {
   ModulatedMotion motion;
   const Eigen::Index n = mechanism.joint_count();
   const std::vector<Encoder> sensors = used_encoders(mechanism);

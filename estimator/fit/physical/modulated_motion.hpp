@@ -63,7 +63,7 @@ struct ModulatedMotion {
 /// segments, where the low-pass filter of the initial states is inaccurate. If there are very many,
 /// keeps an evenly distributed selection.
 /// @param cutoff  cutoff of this filter [Hz]
-ModulatedMotion modulate_motion(const Mechanism& mechanism, const ShootingInput& input,
-                                double cutoff);
+ModulatedMotion place_test_functions(const Mechanism& mechanism, const ShootingInput& input,
+                                     double cutoff);
 
 }  // namespace estimator

@@ -41,7 +41,8 @@ Eigen::VectorXd compute_encoder_noise_factors(const Mechanism& mechanism,
   return factors;
 }
 
-double ProcessNoiseUpdate::compute_factor(const NoiseGroupStatistics& group, double least) {
+double ProcessNoiseUpdate::compute_noise_level_factor(const NoiseGroupStatistics& group,
+                                                      double least) {
   const double redundancy = std::max(redundancy_of(group), 1.0);
   const double ratio = group.cost / redundancy;
   if (!significant_) {

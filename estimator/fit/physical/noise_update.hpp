@@ -37,7 +37,7 @@ class ProcessNoiseUpdate {
   /// method), by at most a factor of four.
   /// @param group  residuals of the process noise, whitened with the current level
   /// @param least  smallest factor, so that the level stays above its minimum
-  double compute_factor(const NoiseGroupStatistics& group, double least = 0.0);
+  double compute_noise_level_factor(const NoiseGroupStatistics& group, double least = 0.0);
 
  private:
   bool significant_ = false;

@@ -299,7 +299,7 @@ bool ShootingFit::update_noise_levels(const ParameterInformation& information,
     const auto at = static_cast<std::size_t>(joint_->acceleration_noise_group(j));
     const double least = input_.least_acceleration[j] / noise.acceleration[j];
     scale(noise.acceleration[j],
-          process_noise_updates_[j].compute_factor(information.groups[at], least));
+          process_noise_updates_[j].compute_noise_level_factor(information.groups[at], least));
   }
   return changed;
 }

@@ -95,7 +95,7 @@ class LookSlopes {
         sensors_(sensing, values),
         directions_(lanes_.derivative_column_count()),
         states_(2 * lanes_.coordinate_count()),
-        motion_(zero_rows<kSensingLanes>(3 * lanes_.joint_count() * directions_)),
+        motion_(make_zero_rows<kSensingLanes>(3 * lanes_.joint_count() * directions_)),
         moves_(static_cast<std::size_t>(3 * lanes_.joint_count() * directions_)) {
     int rows = 0;
     for (int axis = 0; axis < sensing.axis_count(); ++axis) {
@@ -103,8 +103,8 @@ class LookSlopes {
       rows += columns(axis);
       has_delays_ |= !sensing.delay_dependencies(axis).empty();
     }
-    slopes_ = zero_rows<kSensingLanes>(rows);
-    growth_ = zero_rows<kSensingLanes>(sensing.axis_count());
+    slopes_ = make_zero_rows<kSensingLanes>(rows);
+    growth_ = make_zero_rows<kSensingLanes>(sensing.axis_count());
   }
 
   SimdMotionIntegrator& lanes() { return lanes_; }
@@ -319,7 +319,7 @@ void linearize_sample_instant_motion(const TreeProgram& program, const Mechanism
   motion.resize(rows, std::ssize(places));
   slopes.assign(places.size(), RowMajor(rows, directions));
   Eigen::Index at = 0;
-  Rows joint_sensitivities = zero_rows<kSensingLanes>(rows * directions);
+  Rows joint_sensitivities = make_zero_rows<kSensingLanes>(rows * directions);
   const auto slope_at = [&](int row, int d) {
     return row_at<kSensingLanes>(joint_sensitivities, row * directions + d);
   };

@@ -84,7 +84,7 @@ void SegmentIntegrator::determine_loop_contacts(int joint, double time, bool sto
   Eigen::MatrixXd N(n, c), M(n, n);
   Eigen::VectorXd left(n), gamma(n), bound(n);
   for (int j = 0; j < n; ++j) {
-    gamma[j] = single_.acceleration_bias(j)[0];
+    gamma[j] = single_.bias_acceleration(j)[0];
     left[j] = single_.bias_torque(j)[0];
     if (!is_resting(j)) left[j] += single_.slip_direction(j)[0] * single_.bound(j)[0];
     // A joint that has broken loose must not stick again because of round-off.

@@ -121,8 +121,8 @@ void JointDynamics::check_position(const Eigen::VectorXd& coordinates) {
   }
 }
 
-Eigen::VectorXd JointDynamics::complete_rates(const Eigen::VectorXd& coordinates,
-                                              const Eigen::VectorXd& rates) {
+Eigen::VectorXd JointDynamics::solve_dependent_rates(const Eigen::VectorXd& coordinates,
+                                                     const Eigen::VectorXd& rates) {
   if (!closure_.has_loops() || rates.isZero(0.0)) return rates;
   const Eigen::VectorXd wanted = unknown_where_zero(rates);
   const Eigen::VectorXd consistent = closure_.rates(coordinates, wanted);
@@ -181,7 +181,7 @@ Eigen::VectorXd JointDynamics::accelerations(const OperatingPoint& point) {
   const std::vector<int>& independent = program.independent_joints();
   const auto c = static_cast<Eigen::Index>(independent.size());
   interval.start.resize(2 * c);
-  const Eigen::VectorXd rates = complete_rates(point.coordinates, point.rates);
+  const Eigen::VectorXd rates = solve_dependent_rates(point.coordinates, point.rates);
   interval.start << point.coordinates(independent), rates(independent);
   Eigen::MatrixXd angles(2, n);
   IntervalIntegrator(program, mechanism_).run({&interval, 1}, {&angles, 1});
@@ -212,7 +212,7 @@ Eigen::MatrixXd JointDynamics::mass_matrix(const Eigen::VectorXd& coordinates) {
 LinearModel JointDynamics::linearize(const OperatingPoint& given, double period) {
   require_closed_loops(given.coordinates);
   OperatingPoint point = given;
-  point.rates = complete_rates(given.coordinates, given.rates);
+  point.rates = solve_dependent_rates(given.coordinates, given.rates);
   Equations& equations = equations_at(point.coordinates);
   const TreeProgram& program = equations.program;
   SimdMotionIntegrator& lanes = *equations.lanes;

@@ -57,7 +57,8 @@ class JointDynamics {
   /// Returns the rates of all joints. In a mechanism with loops, the joints with a nonzero rate
   /// determine the rates of the others.
   /// @throws std::invalid_argument if the nonzero rates contradict each other
-  Eigen::VectorXd complete_rates(const Eigen::VectorXd& coordinates, const Eigen::VectorXd& rates);
+  Eigen::VectorXd solve_dependent_rates(const Eigen::VectorXd& coordinates,
+                                        const Eigen::VectorXd& rates);
 
   /// Returns the accelerations of all joints [rad/s²]. A joint at rest with Coulomb friction, or at
   /// an end stop, has no acceleration while friction and stop can hold it.

@@ -101,8 +101,8 @@ class SimdMotionIntegratorOf final : public SimdMotionIntegrator {
   const double* rate_coupling(int joint, int coordinate) const override {
     return loops_->rate_coupling(joint, coordinate);
   }
-  const double* acceleration_bias(int joint) const override {
-    return loops_->acceleration_bias(joint);
+  const double* bias_acceleration(int joint) const override {
+    return loops_->bias_acceleration(joint);
   }
 
  private:

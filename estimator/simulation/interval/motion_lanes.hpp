@@ -108,7 +108,7 @@ class SimdMotionIntegrator {
   /// Return elements of the matrix N and the vector γ that SimdLoopAccelerations defines for a
   /// mechanism with loops, after the accelerations have been computed.
   virtual const double* rate_coupling(int joint, int coordinate) const = 0;
-  virtual const double* acceleration_bias(int joint) const = 0;
+  virtual const double* bias_acceleration(int joint) const = 0;
   /// Return terms of the equations of motion (TreeProgram): the bias torque h, the slip direction σ
   /// and the friction bound B of a joint, and the element M_jk of the mass matrix.
   const double* bias_torque(int joint) const { return row(program_.bias_torque_row(joint)); }

@@ -32,16 +32,16 @@ class SimdLoopAccelerations {
         n_(program.joint_count()),
         c_(program.coordinate_count()),
         r_(n_ - c_),
-        work_(zero_rows<W>(r_ * r_)),
+        work_(make_zero_rows<W>(r_ * r_)),
         inverse_(work_),
-        step_(zero_rows<W>(r_)),
-        coupling_(zero_rows<W>(n_ * c_)),
+        step_(make_zero_rows<W>(r_)),
+        coupling_(make_zero_rows<W>(n_ * c_)),
         effective_(coupling_),
         hold_(coupling_),
-        turn_(zero_rows<W>(c_ * c_)),
-        removed_(zero_rows<W>(c_)),
+        turn_(make_zero_rows<W>(c_ * c_)),
+        removed_(make_zero_rows<W>(c_)),
         held_(removed_),
-        drift_(zero_rows<W>(n_)),
+        drift_(make_zero_rows<W>(n_)),
         force_(drift_),
         moved_(drift_),
         lu_(turn_),
@@ -123,7 +123,7 @@ class SimdLoopAccelerations {
     constrain_sticking_joints(free);
     for (int j = 0; j < n_; ++j) {  // joint accelerations for zero free coordinates
       double* moved = row_at<W>(moved_, j);
-      std::copy_n(acceleration_bias(j), W, moved);
+      std::copy_n(bias_acceleration(j), W, moved);
       for (int p = 0; any_holds_ && p < c_; ++p) {
         add_product<W>(moved, rate_coupling(j, p), row_at<W>(held_, p));
       }
@@ -159,7 +159,7 @@ class SimdLoopAccelerations {
     }
     for (int j = 0; j < n_; ++j) {
       double* a = rows + program_.acceleration_row(j) * W;
-      std::copy_n(acceleration_bias(j), W, a);
+      std::copy_n(bias_acceleration(j), W, a);
       for (int p = 0; p < c_; ++p) add_product<W>(a, rate_coupling(j, p), acceleration + p * W);
     }
   }
@@ -169,7 +169,7 @@ class SimdLoopAccelerations {
     return row_at<W>(coupling_, joint * c_ + coordinate);
   }
   /// Returns γ, a joint's acceleration at zero coordinate accelerations ÿ.
-  const double* acceleration_bias(int joint) const { return row_at<W>(drift_, joint); }
+  const double* bias_acceleration(int joint) const { return row_at<W>(drift_, joint); }
 
  protected:
   static constexpr int kCloseRounds = 20;
@@ -318,7 +318,7 @@ class SimdLoopAccelerations {
       for (Eigen::Index m = 0; m < s; ++m) {
         const int joint = held[m];
         set(hold_, p * n_ + joint, B(row, m));
-        value -= B(row, m) * acceleration_bias(joint)[lane];
+        value -= B(row, m) * bias_acceleration(joint)[lane];
       }
       set(held_, p, value);
       for (int q = 0; q < c_; ++q) set(turn_, p * c_ + q, q == p ? 0.0 : -A(row, q));

@@ -27,10 +27,10 @@ class LoopSensitivities : public SimdLoopAccelerations<W> {
     }
     if (!slopes) return;
     for (Rows* rows : {&angle_slopes_, &rate_slopes_, &acceleration_slopes_, &balance_slopes_}) {
-      *rows = zero_rows<W>(n_ * directions_);
+      *rows = make_zero_rows<W>(n_ * directions_);
     }
-    closure_slopes_ = zero_rows<W>(r_ * directions_);
-    held_slopes_ = zero_rows<W>(c_ * directions_);
+    closure_slopes_ = make_zero_rows<W>(r_ * directions_);
+    held_slopes_ = make_zero_rows<W>(c_ * directions_);
     for (int p = 0; p < c_; ++p) {
       const int j = program.independent_joints(p);
       std::fill_n(of(angle_slopes_, j, p), W, 1.0);

@@ -98,7 +98,7 @@ bool is_number(hid_t type) {
 }
 
 /// Returns why a data set cannot be read safely; empty if it can.
-std::string find_obstacle(hid_t data_set, hid_t type) {
+std::string find_blocking_reason(hid_t data_set, hid_t type) {
   const Hdf5Handle creation(H5Dget_create_plist(data_set), H5Pclose);
   if (!creation.valid()) return "is damaged; save the file again";
   const H5D_layout_t layout = H5Pget_layout(creation.id());
@@ -219,7 +219,7 @@ std::vector<std::string> texts_of(hid_t group, const std::string& name) {
   const auto extent = extent_of(set.id());
   if (!type.valid() || !extent || extent->size() != 1 || count_of(*extent) > kArraysMax ||
       H5Tget_class(type.id()) != H5T_STRING || H5Tis_variable_str(type.id()) != 0 ||
-      !find_obstacle(set.id(), type.id()).empty()) {
+      !find_blocking_reason(set.id(), type.id()).empty()) {
     return {};
   }
   const std::size_t width = H5Tget_size(type.id());
@@ -323,7 +323,7 @@ class Hdf5File final : public ArrayFile {
     const Hdf5Handle type(H5Dget_type(set), H5Tclose);
     const auto extent = extent_of(set);
     if (!type.valid() || !extent || H5Aexists(set, "MATLAB_empty") > 0) return;
-    if (const std::string obstacle = find_obstacle(set, type.id()); !obstacle.empty()) {
+    if (const std::string obstacle = find_blocking_reason(set, type.id()); !obstacle.empty()) {
       add_omission(path, obstacle);
       return;
     }

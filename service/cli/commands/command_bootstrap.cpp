@@ -36,11 +36,11 @@ ExitCode bootstrap(const BootstrapOptions& options) {
       bootstrap_with_progress(options, input, run, interrupt);
   if (!result) return run.report_unfinished(interrupt.flag().load());
   print_text(format_bootstrap(*result, input.context.wall_time),
-             do_intervals_hold(*result) ? TextTone::kGood : TextTone::kDoubtful);
+             are_intervals_confirmed(*result) ? TextTone::kGood : TextTone::kDoubtful);
   write_result_files(
       options.files, [&] { return bootstrap_json(*result, input.context); },
       [&] { return render_bootstrap_page(*result, input.context); });
-  return do_intervals_hold(*result) ? kDone : kNotConverged;
+  return are_intervals_confirmed(*result) ? kDone : kNotConverged;
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ void compare_results(const CompareResultsOptions& options) {
   }
   if (!options.json.empty()) proto::check_output_file(options.json, files);
   if (!options.plot.empty()) {
-    is_picture(options.plot) ? check_picture_file(options.plot) : check_report_file(options.plot);
+    is_picture(options.plot) ? check_picture_path(options.plot) : check_report_file(options.plot);
     proto::check_output_file(options.plot, files);
   }
   std::vector<StoredResult> results;

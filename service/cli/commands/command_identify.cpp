@@ -103,7 +103,7 @@ class Identification {
     request.targets = parse_target_precisions("--until", options_.targets, mechanism,
                                               load_rig(options_.rig).mechanism);
     for (const TargetPrecision& target : request.targets) {
-      refuse_useless_target(target, mechanism);
+      reject_implausible_target(target, mechanism);
       if (target.deviation > 0.0) continue;
       throw proto::InputError("--until {0}: has no precision; write {0}:2%", target.name);
     }
@@ -133,7 +133,7 @@ class Identification {
         "\nRun {}, test pushes: the command grows to at most {} {} until joint {:?} has moved "
         "by {}\n",
         run, format_number(pushes.command, 3),
-        rig.joint_facts[static_cast<std::size_t>(joint)].control_unit,
+        rig.joint_properties[static_cast<std::size_t>(joint)].control_unit,
         rig.mechanism.joints[static_cast<std::size_t>(joint)].name, pushes.motion_text);
     predicted_.clear();
     proto::write_file(folder_.scenario(run), pushes.scenario);

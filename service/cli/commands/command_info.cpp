@@ -101,7 +101,7 @@ std::string joint_tables(const Rig& rig) {
   std::size_t sensor = 0;
   for (std::size_t i = 0; i < mechanism.joints.size(); ++i) {
     const estimator::Joint& joint = mechanism.joints[i];
-    const JointProperties& facts = rig.joint_facts[i];
+    const JointProperties& facts = rig.joint_properties[i];
     joints.push_back({joint.name, body_name(mechanism, joint.body_a),
                       body_name(mechanism, joint.body_b),
                       joint.measured ? describe_counts(rig.encoders[sensor++]) : "-",
@@ -273,11 +273,11 @@ void print_recording(const InfoOptions& options) {
             sensor.units().coordinate + "]",
         [](const estimator::Segment& s) -> const auto& { return s.angles; }, angle_column++);
   }
-  for (std::size_t j = 0; j < rig.joint_facts.size(); ++j) {
+  for (std::size_t j = 0; j < rig.joint_properties.size(); ++j) {
     const estimator::Joint& joint = rig.mechanism.joints[j];
     if (joint.motor.present) {
       add_signal(
-          "control of joint " + joint.name + " [" + rig.joint_facts[j].control_unit + "]",
+          "control of joint " + joint.name + " [" + rig.joint_properties[j].control_unit + "]",
           [](const estimator::Segment& s) -> const auto& { return s.controls; }, control_column++);
     }
   }
@@ -334,7 +334,7 @@ void check_picture(const InfoOptions& options) {
     throw proto::InputError("--picture applies to rig files; {} is not a rig file", options.file);
   }
   if (options.picture == "-") return;
-  check_picture_file(options.picture);
+  check_picture_path(options.picture);
   std::vector<std::string> inputs = {options.file};
   if (!options.values.empty()) inputs.push_back(options.values);
   proto::check_output_file(options.picture, inputs);

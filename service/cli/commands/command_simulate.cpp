@@ -62,11 +62,11 @@ std::string simulation_plot(const Rig& rig, const SimulatedRun& run, const std::
         {make_line_series("", "simulated", time, column_of(run.angles, column++))}));
   }
   column = 0;
-  for (std::size_t j = 0; j < rig.joint_facts.size(); ++j) {
+  for (std::size_t j = 0; j < rig.joint_properties.size(); ++j) {
     if (!rig.mechanism.joints[j].motor.present) continue;
     charts.push_back(make_time_chart(
         "command of " + rig.mechanism.joints[j].name,
-        "command [" + rig.joint_facts[j].control_unit + "]",
+        "command [" + rig.joint_properties[j].control_unit + "]",
         {make_line_series("", "control", time, column_of(run.controls, column++))}));
   }
   return without_variables(render_chart_file(title, std::move(charts)));
@@ -82,7 +82,7 @@ ExitCode run_simulate(const SimulateOptions& options) {
     if (!output.empty()) proto::check_output_file(output, inputs);
   }
   if (!options.out.empty()) proto::check_file_extension(options.out, {".csv"});
-  if (!options.plot.empty()) check_picture_file(options.plot);
+  if (!options.plot.empty()) check_picture_path(options.plot);
   Rig rig = load_rig(options.rig);
   apply_parameter_values(read_parameter_values(options.values), rig.mechanism);
   apply_parameter_edits(options.edits, rig.mechanism);

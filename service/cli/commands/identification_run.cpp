@@ -98,7 +98,7 @@ std::vector<std::string> find_rest_positions(const std::string& path, const Rig&
   }
   const estimator::EncoderToJointMap joints(mechanism);
   const Eigen::VectorXd at =
-      estimator::settle_to_rest(mechanism, joints.joint_coordinates(readings));
+      estimator::simulate_release_to_rest(mechanism, joints.joint_coordinates(readings));
   std::vector<std::string> places;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     if (!joints.is_observed(j) || !std::isfinite(at[j])) continue;
@@ -108,7 +108,8 @@ std::vector<std::string> find_rest_positions(const std::string& path, const Rig&
   return places;
 }
 
-void refuse_useless_target(const TargetPrecision& target, const estimator::Mechanism& mechanism) {
+void reject_implausible_target(const TargetPrecision& target,
+                               const estimator::Mechanism& mechanism) {
   constexpr double kUselessFactor = 100.0;
   const auto& parameter = mechanism.parameters[static_cast<std::size_t>(target.index)];
   const double value = std::abs(parameter.value);

@@ -65,6 +65,7 @@ std::vector<std::string> find_rest_positions(const std::string& path, const Rig&
 /// Refuses a target of --until whose standard deviation is far above the value; the percent sign
 /// was probably forgotten.
 /// @throws proto::InputError for such a target
-void refuse_useless_target(const TargetPrecision& target, const estimator::Mechanism& mechanism);
+void reject_implausible_target(const TargetPrecision& target,
+                               const estimator::Mechanism& mechanism);
 
 }  // namespace service

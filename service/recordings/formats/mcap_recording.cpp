@@ -172,7 +172,7 @@ void check_command_units(const std::string& path, const Rig& rig,
     const auto joint = static_cast<std::size_t>(joints[m]);
     const std::string why = describe_unit_contradiction(proto::command_unit(header, motors[m]),
                                                         rig.mechanism.joints[joint].name,
-                                                        rig.joint_facts[joint].control_unit);
+                                                        rig.joint_properties[joint].control_unit);
     if (why.empty()) continue;
     throw proto::InputError(path + ": " + why + " in " + rig.path +
                             ". Use the rig file it was recorded with");

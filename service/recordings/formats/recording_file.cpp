@@ -165,7 +165,7 @@ RecordingFormat default_recording_format(const Rig& rig) {
     ControlColumn control;
     control.column = joint.name + "_control";
     control.joint = joint.name;
-    control.unit = rig.joint_facts[j].control_unit;
+    control.unit = rig.joint_properties[j].control_unit;
     format.controls.push_back(control);
   }
   return format;

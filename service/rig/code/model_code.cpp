@@ -229,7 +229,7 @@ void list_joints(const TreeProgram& program, const Rig& rig, ModelCode& code,
     writer.set_name(program.control_row(static_cast<int>(motor)),
                     "u[" + std::to_string(motor) + "]");
     code.commands.push_back({mechanism.joints[joint].name,
-                             rig.joint_facts[static_cast<std::size_t>(joint)].control_unit,
+                             rig.joint_properties[static_cast<std::size_t>(joint)].control_unit,
                              mechanism.joint_parameter(joint, JointParameter::kInputDelay).value});
   }
 }

@@ -178,7 +178,7 @@ std::string devices_text(const Rig& rig, int joint, const EncoderProperties* enc
   } else {
     text += "; no encoder";
   }
-  const JointProperties& facts = rig.joint_facts[static_cast<std::size_t>(joint)];
+  const JointProperties& facts = rig.joint_properties[static_cast<std::size_t>(joint)];
   if (rig.mechanism.joints[static_cast<std::size_t>(joint)].motor.present) {
     text += "; motor [" + facts.control_unit + "]";
   }

@@ -101,7 +101,7 @@ double quantum_of(const std::vector<double>& values) {
 
 /// Returns whether a name consists of a unit of time alone, such as "ms" or "[us]".
 bool is_time_unit(const ColumnProfile& column) {
-  return words_of(column.name).size() == 1 && find_time_unit(column.name).has_value();
+  return split_into_words(column.name).size() == 1 && find_time_unit(column.name).has_value();
 }
 
 bool has_angle_unit(const ColumnProfile& column) {
@@ -116,7 +116,7 @@ bool has_length_unit(const ColumnProfile& column) {
 
 ColumnProfile look_at(const NamedColumn& column) {
   const std::string label = column.name + (column.unit.empty() ? "" : " [" + column.unit + "]");
-  ColumnProfile look{column.name, label, words_of(label), column.values};
+  ColumnProfile look{column.name, label, split_into_words(label), column.values};
   look.fault = column.fault;
   if (look.values.empty()) return look;
   if (has(look, kTimeWords) || is_time_unit(look)) unwrap_time_counter(look.values);

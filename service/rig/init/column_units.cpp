@@ -151,7 +151,7 @@ std::optional<ReadingUnit> find_reading_unit(const std::string& name) {
     }
   }
   const ReadingUnitRow* found = nullptr;
-  for (const std::string& word : words_of(name)) {
+  for (const std::string& word : split_into_words(name)) {
     for (const ReadingUnitRow& row : kReadingUnits) {
       // "encoder" is weaker than a unit.
       const bool is_better = found == nullptr || found->size == 0.0 || row.size > 0.0;
@@ -163,7 +163,7 @@ std::optional<ReadingUnit> find_reading_unit(const std::string& name) {
 }
 
 std::optional<TimeUnit> find_time_unit(const std::string& name) {
-  for (const std::string& word : words_of(name) | std::views::reverse) {
+  for (const std::string& word : split_into_words(name) | std::views::reverse) {
     for (const TimeUnitRow& row : kTimeUnits) {
       if (has_word(row.words, word)) return unit_of(row);
     }
@@ -189,7 +189,7 @@ TimeUnit find_plausible_time_unit(double step) {
 }
 
 std::string describe_unknown_unit(const std::string& name, const std::string& option) {
-  const std::vector<std::string> words = words_of(name);
+  const std::vector<std::string> words = split_into_words(name);
   if (std::ranges::count(words, "grad") > 0) {
     return "column \"" + name + "\": \"grad\" can mean degrees or gon (400 per turn). Give " +
            option + " deg or " + option + " gon";

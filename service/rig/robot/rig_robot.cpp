@@ -197,7 +197,7 @@ class RobotBuilder {
                        .ratio = own->ratio,
                        .offset = own->offset};
     }
-    const JointProperties& facts = rig_.joint_facts[static_cast<std::size_t>(index)];
+    const JointProperties& facts = rig_.joint_properties[static_cast<std::size_t>(index)];
     joint.kind = source.is_compound() ? estimator::JointKind::kQuaternion : source.kind;
     joint.damping = value(index, JointParameter::kViscous);
     joint.friction = value(index, JointParameter::kCoulombTorque);

@@ -8,7 +8,7 @@
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/temporary_folder.hpp"
-#include "service/work/slurm/shared_answer.hpp"
+#include "service/work/slurm/cached_command_output.hpp"
 
 namespace service {
 namespace {
@@ -142,7 +142,7 @@ class SlurmCommands : public SlurmCluster {
   }
 
   std::string name_;
-  std::optional<SharedAnswer> shared_;
+  std::optional<CachedCommandOutput> shared_;
 };
 
 }  // namespace

@@ -187,7 +187,7 @@ class JobFollower {
     silent_polls_ = 0;
     bool ended = true;
     for (const SlurmTask& task : *tasks) {
-      if (const auto obstacle = find_obstacle(task)) throw proto::InputError(*obstacle);
+      if (const auto obstacle = find_blocking_reason(task)) throw proto::InputError(*obstacle);
       const bool has_task_ended = has_ended(task) || is_held(task);
       ended = ended && has_task_ended;
       if (!has_task_ended || task.state == "COMPLETED" || failures_.contains(task.index)) continue;

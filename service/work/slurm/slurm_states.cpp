@@ -100,7 +100,7 @@ bool is_held(const SlurmTask& task) {
                                      task.reason.find("requeued held") != std::string::npos);
 }
 
-std::optional<std::string> find_obstacle(const SlurmTask& task) {
+std::optional<std::string> find_blocking_reason(const SlurmTask& task) {
   if (task.state != "PENDING") return std::nullopt;
   for (const auto& [part, sentence] : kObstacles) {
     if (task.reason.find(part) != std::string::npos) return std::string(sentence);

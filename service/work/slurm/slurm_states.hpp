@@ -34,6 +34,6 @@ bool has_ended(const SlurmTask& task);
 bool is_held(const SlurmTask& task);
 
 /// Returns why a pending task will never start, with a remedy; nullopt if it can start.
-std::optional<std::string> find_obstacle(const SlurmTask& task);
+std::optional<std::string> find_blocking_reason(const SlurmTask& task);
 
 }  // namespace service

@@ -157,7 +157,7 @@ TEST(EquationErrorProblem, IsAffineInInertiasAndFriction) {
   const Recording recording = test_support::record_arm(truth, {.duration = 2.0});
   Mechanism given = test_support::free_arm(truth, 1.3);
   const ShootingInput input = prepare_shooting_data(given, {recording}, {});
-  const ModulatedMotion motion = modulate_motion(given, input, 10.0);
+  const ModulatedMotion motion = place_test_functions(given, input, 10.0);
   EquationErrorProblem problem(given, motion);
   EXPECT_TRUE(problem.is_affine());
   test_support::expect_derivatives(EquationErrorProblem(given, motion));
@@ -178,7 +178,7 @@ TEST(ModulatedMotion, IntegratesAccelerationsByParts) {
     const double time = static_cast<double>(k) * kEvery;
     states.col(k) << cube(k), cube(k), 3.0 * time * time, 3.0 * time * time;
   }
-  const ModulatedMotion motion = modulate_motion(mechanism, input, 10.0);
+  const ModulatedMotion motion = place_test_functions(mechanism, input, 10.0);
   const ModulatedMotion::FunctionShape& shape = motion.shapes.front();
   const double knot = 0.25 * shape.spacing * static_cast<double>(shape.values.size() + 1);
   ASSERT_GT(motion.function_count(), 100);
@@ -204,7 +204,7 @@ TEST(EquationErrorProblem, HasExactDerivatives) {
     given.joint_parameter(1, quantity).value = 0.01;
   }
   const ShootingInput input = prepare_shooting_data(given, {driven_furuta(rig)}, {});
-  const ModulatedMotion motion = modulate_motion(given, input, 10.0);
+  const ModulatedMotion motion = place_test_functions(given, input, 10.0);
   test_support::expect_derivatives(EquationErrorProblem(given, motion));
 }
 

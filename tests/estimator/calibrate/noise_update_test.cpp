@@ -30,9 +30,10 @@ TEST(SensorNoise, KeepsItsValueWithoutDegreesOfFreedom) {
 // 1.3.
 TEST(ProcessNoise, IsDetectedThreeDeviationsAboveItsModel) {
   ProcessNoiseUpdate update;
-  EXPECT_EQ(update.compute_factor(group(210, 10.0, 200.0 * 1.29)), kProcessDrop);
+  EXPECT_EQ(update.compute_noise_level_factor(group(210, 10.0, 200.0 * 1.29)), kProcessDrop);
   EXPECT_FALSE(update.is_significant());
-  EXPECT_DOUBLE_EQ(update.compute_factor(group(210, 10.0, 200.0 * 1.31)), std::sqrt(1.31));
+  EXPECT_DOUBLE_EQ(update.compute_noise_level_factor(group(210, 10.0, 200.0 * 1.31)),
+                   std::sqrt(1.31));
   EXPECT_TRUE(update.is_significant());
 }
 
@@ -40,11 +41,11 @@ TEST(ProcessNoise, IsDetectedThreeDeviationsAboveItsModel) {
 // would oscillate.
 TEST(ProcessNoise, FollowsTheResidualsInBothDirectionsOnceDetected) {
   ProcessNoiseUpdate update;
-  EXPECT_EQ(update.compute_factor(group(210, 10.0, 200.0 * 2.25), 1.75), 1.75);
+  EXPECT_EQ(update.compute_noise_level_factor(group(210, 10.0, 200.0 * 2.25), 1.75), 1.75);
   update = {};
-  update.compute_factor(group(210, 10.0, 200.0 * 4.0));
-  update.compute_factor(group(210, 10.0, 200.0 * 0.5), 1.0);
-  EXPECT_DOUBLE_EQ(update.compute_factor(group(210, 10.0, 200.0 * 0.25)), 0.5);
+  update.compute_noise_level_factor(group(210, 10.0, 200.0 * 4.0));
+  update.compute_noise_level_factor(group(210, 10.0, 200.0 * 0.5), 1.0);
+  EXPECT_DOUBLE_EQ(update.compute_noise_level_factor(group(210, 10.0, 200.0 * 0.25)), 0.5);
   EXPECT_TRUE(update.is_significant());
 }
 
@@ -52,10 +53,10 @@ TEST(ProcessNoise, FollowsTheResidualsInBothDirectionsOnceDetected) {
 // four standard deviations of one row.
 TEST(ProcessNoise, KeepsItsValueIfStatesAbsorbTheDefects) {
   ProcessNoiseUpdate update;
-  EXPECT_EQ(update.compute_factor(group(200, 199.5, 1.0)), 1.0);
-  EXPECT_EQ(update.compute_factor(group(200, 198.5, 1.0)), kProcessDrop);
+  EXPECT_EQ(update.compute_noise_level_factor(group(200, 199.5, 1.0)), 1.0);
+  EXPECT_EQ(update.compute_noise_level_factor(group(200, 198.5, 1.0)), kProcessDrop);
   EXPECT_FALSE(update.is_significant());
-  update.compute_factor(group(200, 199.5, 1.0 + 3.1 * std::sqrt(2.0)));
+  update.compute_noise_level_factor(group(200, 199.5, 1.0 + 3.1 * std::sqrt(2.0)));
   EXPECT_TRUE(update.is_significant());
 }
 
@@ -76,11 +77,11 @@ TEST(ProcessNoise, ReachesWeaklyDeterminedLevelsInFewRounds) {
     constexpr double kTruth = 0.6, kReading = 1.0;
     ProcessNoiseUpdate update;
     double level = start;
-    update.compute_factor(group(210, 10.0, 200.0 * 4.0));  // significant
-    update.compute_factor(group(210, 10.0, 200.0 * 0.5), 1.0);
+    update.compute_noise_level_factor(group(210, 10.0, 200.0 * 4.0));  // significant
+    update.compute_noise_level_factor(group(210, 10.0, 200.0 * 0.5), 1.0);
     int rounds = 0;
     for (; rounds < 9 && std::abs(level - kTruth) > 0.05 * kTruth; ++rounds) {
-      level *= update.compute_factor(absorbed(level, kTruth, kReading));
+      level *= update.compute_noise_level_factor(absorbed(level, kTruth, kReading));
     }
     EXPECT_NEAR(level, kTruth, 0.05 * kTruth) << rounds << " rounds";
     EXPECT_LT(rounds, 9);
@@ -90,9 +91,9 @@ TEST(ProcessNoise, ReachesWeaklyDeterminedLevelsInFewRounds) {
 // A level that is kept at its minimum does not start an extrapolation.
 TEST(ProcessNoise, DoesNotExtrapolateFromAnUnchangedLevel) {
   ProcessNoiseUpdate update;
-  update.compute_factor(group(210, 10.0, 200.0 * 2.0));
-  EXPECT_EQ(update.compute_factor(group(210, 10.0, 200.0 * 0.5), 1.0), 1.0);
-  EXPECT_DOUBLE_EQ(update.compute_factor(group(210, 10.0, 200.0 * 1.21)), 1.1);
+  update.compute_noise_level_factor(group(210, 10.0, 200.0 * 2.0));
+  EXPECT_EQ(update.compute_noise_level_factor(group(210, 10.0, 200.0 * 0.5), 1.0), 1.0);
+  EXPECT_DOUBLE_EQ(update.compute_noise_level_factor(group(210, 10.0, 200.0 * 1.21)), 1.1);
 }
 
 }  // namespace

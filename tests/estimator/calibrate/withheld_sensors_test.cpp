@@ -79,8 +79,8 @@ TEST(HeldOutSensors, AreNotFittedAndReportTheLostPrecision) {
   EXPECT_LT(scatter, 30.0 * kWithheldNoise);
   EXPECT_GT(scatter, 0.9 * kWithheldNoise);
   const auto [narrowing, narrowed] = narrowing_of(some, all);
-  EXPECT_NEAR(sensor.narrowing, narrowing, 0.1 * narrowing);
-  EXPECT_EQ(sensor.narrowed, narrowed);
+  EXPECT_NEAR(sensor.precision_gain, narrowing, 0.1 * narrowing);
+  EXPECT_EQ(sensor.most_improved_parameter, narrowed);
   EXPECT_NE(service::format_message(some.notes.back()).find("encoder \"1\" was held out"),
             std::string::npos);
   ASSERT_EQ(some.simulation.size(), 1U);
@@ -148,8 +148,8 @@ TEST(HeldOutSensors, CanBeInertialSensors) {
     const double noise = axis < 3 ? test_support::kRateNoise : test_support::kForceNoise;
     EXPECT_NEAR(sensor.noise, noise, 0.15 * noise) << sensor.name;  // of 700 differences
     EXPECT_NEAR(sensor.rmse, noise, 0.3 * noise) << sensor.name;    // predicted by the others
-    EXPECT_NEAR(sensor.narrowing, narrowing, 0.1 * narrowing);
-    EXPECT_EQ(sensor.narrowed, narrowed);
+    EXPECT_NEAR(sensor.precision_gain, narrowing, 0.1 * narrowing);
+    EXPECT_EQ(sensor.most_improved_parameter, narrowed);
   }
 
   Recording spoilt = recording;
@@ -169,8 +169,8 @@ TEST(HeldOutSensors, CanBeWithoutEffectOnThePrecision) {
   for (double& reading : segment.inertial.reshaped()) reading += normal(random);
   const Calibration some = calibrate(without_sensor("imu"), {{"noisy", {segment}}});
   ASSERT_EQ(some.held_out.size(), 6U);
-  EXPECT_EQ(some.held_out[0].narrowing, 1.0);
-  EXPECT_EQ(some.held_out[0].narrowed, "");
+  EXPECT_EQ(some.held_out[0].precision_gain, 1.0);
+  EXPECT_EQ(some.held_out[0].most_improved_parameter, "");
   EXPECT_NE(service::format_message(some.notes.back())
                 .find("using this sensor would not make any estimate more precise"),
             std::string::npos);
@@ -190,10 +190,10 @@ TEST(HeldOutSensors, AreDescribedInWords) {
   EXPECT_NE(text_of_sensor(sensor).find("0.624 mrad without a constant offset of 1.9 mrad"),
             std::string::npos)
       << text_of_sensor(sensor);
-  sensor.narrowed = "2.b";
-  sensor.narrowing = 3.0;
+  sensor.most_improved_parameter = "2.b";
+  sensor.precision_gain = 3.0;
   EXPECT_NE(text_of_sensor(sensor).find("3 times smaller (2.b)"), std::string::npos);
-  sensor.narrowing = std::numeric_limits<double>::infinity();
+  sensor.precision_gain = std::numeric_limits<double>::infinity();
   EXPECT_NE(text_of_sensor(sensor).find("2.b is not identifiable"), std::string::npos);
   sensor.kind = JointKind::kPrismatic;
   EXPECT_NE(text_of_sensor(sensor).find("RMSE of 2 mm"), std::string::npos);

@@ -292,7 +292,8 @@ TEST(RestingStart, IsTheStableEquilibrium) {
   Mechanism pendulum = make_pendulum({.motorised = true});
   pendulum.joint_parameter(0, JointParameter::kCoulombTorque).value = 0.01;
   EXPECT_NEAR(compute_resting_coordinates(pendulum, open)[0], 0.0, 1e-9);
-  EXPECT_NEAR(settle_to_rest(pendulum, Eigen::VectorXd::Constant(1, 0.02))[0], 0.02, 1e-9);
+  EXPECT_NEAR(simulate_release_to_rest(pendulum, Eigen::VectorXd::Constant(1, 0.02))[0], 0.02,
+              1e-9);
   EXPECT_EQ(compute_resting_coordinates(pendulum, Eigen::VectorXd::Constant(1, 0.3))[0], 0.3);
   pendulum.parameter(GravityParameter::kGravity).value *= -1.0;
   EXPECT_NEAR(std::abs(compute_resting_coordinates(pendulum, open)[0]), M_PI, 0.05);

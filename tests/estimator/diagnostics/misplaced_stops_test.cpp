@@ -177,7 +177,7 @@ TEST(MisplacedStops, StartWhereAJointRestsIfTheModelIsNotAccepted) {
 TEST(MisplacedStops, AreTriedAtRestsOnly) {
   const auto tried = [](const StoppedRig& rig) {
     SignalExamination stops;
-    find_stops_at_rests(rig.mechanism, {kStopCount, kStopCount}, rig.recordings, stops);
+    find_stops_where_joints_rest(rig.mechanism, {kStopCount, kStopCount}, rig.recordings, stops);
     return std::ssize(stops.stop_starts);
   };
   StoppedRig rig = arm_pressed_against_a_stop();

@@ -24,7 +24,7 @@ TEST(ParallelJobs, RunEachJobOnce) {
 
 // A thread that requests a running job must find it done.
 TEST(ParallelJobs, RunASharedJobOnce) {
-  CompletionLatch once;
+  OnceJob once;
   std::atomic<int> runs = 0, early = 0;
   run_parallel_jobs(4, 100, [&](std::size_t) {
     once.run([&] {

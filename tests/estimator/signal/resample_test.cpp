@@ -31,7 +31,7 @@ TEST(AverageControls, AgreesWithBruteForceForAnyRatioAndDelay) {
     for (const double delay : {0.0, 1.0, 0.7, 2.25, -0.45}) {  // in periods
       SCOPED_TRACE(::testing::Message() << "ratio " << ratio << " delay " << delay);
       const int steps = static_cast<int>(12.0 / ratio);
-      const StepControls actual =
+      const StepControlMoments actual =
           average_controls(u, kPeriod, ratio * kPeriod, steps, delay * kPeriod);
       ASSERT_EQ(actual.mean.rows(), steps);
       const int cells = static_cast<int>(std::lround(ratio * kCells));

@@ -235,11 +235,11 @@ TEST(PageFiles, NameTheMissingProgram) {
   const ProgramFolder none(folder.file(""));
   expect_parts(refusal([] { check_report_file("report.pdf"); }),
                {"report.pdf", "apt install chromium", ".html"});
-  expect_parts(refusal([] { check_picture_file("rig.png"); }),
+  expect_parts(refusal([] { check_picture_path("rig.png"); }),
                {"rig.png", "apt install librsvg2-bin", ".svg"});
   expect_parts(refusal([] { check_report_file("report.png"); }), {".html or .htm or .pdf"});
   check_report_file("report.html");
-  check_picture_file("rig.svg");
+  check_picture_path("rig.svg");
   write_program(folder, "chromium", "");
   check_report_file("report.pdf");
 }

@@ -19,7 +19,7 @@ using namespace test_support;
 
 Rig load(const std::string& name) { return load_rig(config(name)); }
 
-std::string words_of(const Rig& rig) {
+std::string split_into_words(const Rig& rig) {
   std::string all;
   for (const auto& line :
        describe_rest_position(rig, estimator::find_stable_equilibrium(rig.mechanism)))
@@ -215,13 +215,15 @@ TEST(RestWords, DescribeRestAndSwings) {
   const double rate = std::sqrt(0.428 * 9.82 * 0.092 / (0.01 + 0.428 * 0.092 * 0.092));
   char swing[64];
   std::snprintf(swing, sizeof swing, "hangs at pivot = 0°; swings at %.3g Hz", rate / (2.0 * M_PI));
-  expect_parts(words_of(load("rig-pendulum.textproto")),
+  expect_parts(split_into_words(load("rig-pendulum.textproto")),
                {swing, "upright (pivot = 180°) is unstable"});
-  expect_parts(words_of(load("rig-furuta.textproto")), {"hangs at 2 = 0°", "1 turns freely"});
-  expect_parts(words_of(load("rig-cartpole.textproto")), {"rail slides freely", "mm of rail"});
-  expect_parts(words_of(load("rig-fivebar.textproto")), {"rests at O1 = 120.3°", " Hz"});
+  expect_parts(split_into_words(load("rig-furuta.textproto")),
+               {"hangs at 2 = 0°", "1 turns freely"});
+  expect_parts(split_into_words(load("rig-cartpole.textproto")),
+               {"rail slides freely", "mm of rail"});
+  expect_parts(split_into_words(load("rig-fivebar.textproto")), {"rests at O1 = 120.3°", " Hz"});
   // The rocker hangs from R, about a quarter of a turn below world x, where its angle is zero.
-  expect_parts(words_of(load("rig-fourbar.textproto")), {"O = -82.7°", "R = -97.26°"});
+  expect_parts(split_into_words(load("rig-fourbar.textproto")), {"O = -82.7°", "R = -97.26°"});
 }
 
 // It rests at its stop, which keeps it from zero.

@@ -80,8 +80,8 @@ TEST(RigText, HasTemplatesForDriving) {
     SCOPED_TRACE(kind.name);
     const std::string text = make_rig_file_text(answers_of(kind.kind, true));
     const Rig rig = parse_rig("rig.textproto", with_section(with_section(text, "unit"), "safety"));
-    ASSERT_FALSE(rig.joint_facts.empty());
-    EXPECT_TRUE(std::ranges::any_of(rig.joint_facts, [](const JointProperties& joint) {
+    ASSERT_FALSE(rig.joint_properties.empty());
+    EXPECT_TRUE(std::ranges::any_of(rig.joint_properties, [](const JointProperties& joint) {
       return joint.safety && joint.safety->command_max == 1.0;
     }));
     EXPECT_NE(text.find("# stops {"), std::string::npos);

@@ -187,7 +187,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   /// Derivatives of the motion between all nodes. They are computed when they are first needed,
   /// because many iterates need only the cost.
   struct Sensitivities {
-    CompletionLatch once;
+    OnceJob once;
     std::vector<IntervalSensitivities::IntervalDerivatives> of_nodes;
   };
   struct Iterate {

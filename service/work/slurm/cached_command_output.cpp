@@ -1,4 +1,4 @@
-#include "service/work/slurm/shared_answer.hpp"
+#include "service/work/slurm/cached_command_output.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -53,10 +53,11 @@ std::shared_ptr<const int> try_to_lock(const std::string& path) {
 
 }  // namespace
 
-SharedAnswer::SharedAnswer(std::string file, double interval)
+CachedCommandOutput::CachedCommandOutput(std::string file, double interval)
     : file_(std::move(file)), interval_(interval), begin_(shared_time()) {}
 
-std::optional<std::string> SharedAnswer::read(const std::function<std::string()>& renew) const {
+std::optional<std::string> CachedCommandOutput::read(
+    const std::function<std::string()>& renew) const {
   TimedAnswer answer = read_answer(file_);
   // A clock that was set back makes an answer too old, too.
   const auto is_old = [&] {

@@ -8,11 +8,11 @@ namespace service {
 
 /// Answer of a command, shared in a file by several processes of a machine. The command runs at
 /// most once per interval, even if many processes need its answer.
-class SharedAnswer {
+class CachedCommandOutput {
  public:
   /// @param file      path of the file; a lock file is created beside it
   /// @param interval  age above which an answer is renewed [s]
-  SharedAnswer(std::string file, double interval);
+  CachedCommandOutput(std::string file, double interval);
 
   /// Returns the newest stored output of the command; nullopt if it is older than this object.
   /// Renews the answer if it is too old and no other process is renewing it.
