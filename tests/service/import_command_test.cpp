@@ -46,7 +46,7 @@ TEST(ImportCommand, RefusesAFloatingWorld) {
   EXPECT_EQ(run.exit_code, 1);
   expect_parts(run.err, {"attached to the link \"world\""});
   run_successfully("import --floating " + folder.write("b.urdf", kOneLink),
-                   {"type: FREE", "base_qw"});
+                   {"type: FREE", "free_qw"});
 }
 
 }  // namespace

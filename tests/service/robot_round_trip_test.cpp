@@ -152,7 +152,7 @@ TEST(RobotRoundTrip, UrdfToRigToUrdfToRigIsExact) {
   for (const bool floating : {false, true}) {
     SCOPED_TRACE(floating);
     const Rig first = rig_of(kArm, floating);
-    const Rig second = rig_of(format_urdf(convert_rig_to_robot(first), {}).text);
+    const Rig second = rig_of(format_urdf(convert_rig_to_robot(first), {}).text, floating);
     expect_same(first, second, kOfUrdf);
     if (!floating) expect_same_limits(first, second);
   }

@@ -472,7 +472,7 @@ const RobotJoint& JointIndex::find_independent(const RobotJoint& joint) const {
 
 void add_free_joint(Robot& robot, std::size_t parent, std::size_t child, const std::string& prefix,
                     int line) {
-  robot.joints.push_back({.name = prefix + "base",
+  robot.joints.push_back({.name = prefix + "free",
                           .kind = estimator::JointKind::kQuaternion,
                           .parent = parent,
                           .child = child,

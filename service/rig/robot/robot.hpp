@@ -122,7 +122,7 @@ struct Robot {
   std::vector<std::size_t> find_parent_joints() const;
 };
 
-/// Adds a free joint with the name prefix + "base". Its coordinates are the pose of the child link
+/// Adds a free joint with the name prefix + "free". Its coordinates are the pose of the child link
 /// in the frame of the parent link, as in MuJoCo.
 void add_free_joint(Robot& robot, std::size_t parent, std::size_t child, const std::string& prefix,
                     int line);
