@@ -52,6 +52,7 @@ struct MotorAnswer {
   std::string column;      ///< name of the command's column; empty: unknown
   std::string unit = "V";  ///< unit of the command
   double scale = 1.0;      ///< size of the column's unit [unit]
+  bool has_scale = false;  ///< the rig file states the scale although it is 1
 };
 
 /// Safety limits of one measured joint.

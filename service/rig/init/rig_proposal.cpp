@@ -296,9 +296,13 @@ class Proposer {
       const CommandUnit unit = guess_command_unit(*column);
       motor.unit = unit.unit;
       motor.scale = unit.scale;
+      motor.has_scale = unit.scale != 1.0;
     }
     if (!choice_.command_unit.empty()) {
-      motor.unit = parse_command_unit(choice_.command_unit);
+      const std::string unit = parse_command_unit(choice_.command_unit);
+      // The scale confirms the unit, where the column's name states another one.
+      motor.has_scale = column != nullptr && has_command_unit(*column) && unit != motor.unit;
+      motor.unit = unit;
       motor.scale = 1.0;
     }
     if (column != nullptr) {

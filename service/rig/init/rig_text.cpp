@@ -455,9 +455,9 @@ name: "{}"
       if (!answers_.readings[k].column.empty()) text += reading_text(names[k], k);
     }
     if (answers_.motor && !answers_.motor->column.empty()) {
-      const auto& [column, unit, scale] = *answers_.motor;
-      text += "  control { joint: " + quoted(joints_[0]) + " column: " + quoted(column) +
-              (scale == 1.0 ? "" : " scale: " + number(scale)) + " }\n";
+      const MotorAnswer& motor = *answers_.motor;
+      text += "  control { joint: " + quoted(joints_[0]) + " column: " + quoted(motor.column) +
+              (motor.has_scale ? " scale: " + number(motor.scale) : "") + " }\n";
     }
     const std::string& segment = answers_.segment_column;
     if (!segment.empty()) text += "  segment_column: " + quoted(segment) + "\n";

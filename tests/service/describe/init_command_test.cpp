@@ -122,6 +122,24 @@ TEST(InitCommand, ReadsADutyInCapitals) {
   }
 }
 
+// The scale confirms a unit that contradicts the column's name, so that the rig file reads the
+// recording.
+TEST(InitCommand, ConfirmsACommandUnitThatContradictsTheColumn) {
+  const TemporaryFolder folder;
+  std::string text = "t_s,theta_rad,duty\n";
+  for (int k = 0; k < 200; ++k) {
+    text += std::to_string(0.01 * k) + "," + std::to_string(std::cos(0.1 * k)) + "," +
+            std::to_string(0.5 * std::sin(0.05 * k)) + "\n";
+  }
+  const std::string run = folder.write("run.csv", text), rig = folder.file("rig.textproto");
+  const std::string command = "init --force --kind pendulum --from " + run + " --out " + rig;
+  run_successfully(command + " --command-unit V");
+  expect_parts(contents_of(rig), {"control_unit: \"V\"", "column: \"duty\" scale: 1 }"});
+  run_successfully("info --rig " + rig + " " + run);
+  run_successfully(command);
+  EXPECT_EQ(contents_of(rig).find("scale:"), std::string::npos);
+}
+
 TEST(InitCommand, OverwritesOnlyOnRequest) {
   const TemporaryFolder folder;
   const std::string rig = folder.write("rig.textproto", "mine");
