@@ -45,7 +45,7 @@ def mujoco_accelerations(path, states):
 
 
 def pinocchio_accelerations(path, states, mjcf):
-    """Takes gravity and the motors' inertias from the MuJoCo model: URDF files cannot state them."""
+    """Takes gravity and the motors' inertias from the MuJoCo model, as a URDF file has none."""
     source = mujoco.MjModel.from_xml_path(str(mjcf))
     model = pinocchio.buildModelFromUrdf(str(path))
     model.gravity.linear = source.opt.gravity

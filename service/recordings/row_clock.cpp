@@ -8,6 +8,7 @@
 
 #include "proto/text/input_error.hpp"
 #include "service/recordings/burst_clock.hpp"
+#include "service/recordings/rounded_clock.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -185,6 +186,17 @@ bool have_own_times(const ColumnIndices& indices, const proto::CsvTable& table) 
   return false;
 }
 
+/// Replaces rounded time stamps by the sample clock, in tables whose rows all have readings.
+void recover_rounded_rows(const std::vector<double>& stamps,
+                          const std::vector<std::vector<double>>& readings, RowClock& clock) {
+  if (stamps.size() < clock.times.size()) return;
+  const std::vector<double> times = recover_rounded_clock(stamps, readings);
+  if (times.empty()) return;
+  clock.times = times;
+  clock.notes.push_back("time stamps are rounded to " + format_number(1e3 * rounding_unit(stamps)) +
+                        " ms; a regular clock within half of this replaces them");
+}
+
 /// Replaces the arrival times of rows with readings by the sample clock, if they come in bursts.
 void recover_sample_clock(const ColumnIndices& indices, const std::vector<std::size_t>& rows,
                           proto::CsvTable& table, RowClock& clock) {
@@ -197,7 +209,7 @@ void recover_sample_clock(const ColumnIndices& indices, const std::vector<std::s
     for (const std::size_t row : rows) readings.back().push_back(table.values[i][row]);
   }
   const auto burst = recover_burst_clock(arrivals, readings);
-  if (!burst) return;
+  if (!burst) return recover_rounded_rows(arrivals, readings, clock);
   for (std::size_t k = 0; k < rows.size(); ++k) clock.times[rows[k]] = burst->times[k];
   clock.notes.push_back("rows arrive in bursts of " + std::to_string(burst->rows) + " every " +
                         format_number(1e3 * burst->interval, 3) + " ms; the sample clock of " +

@@ -29,6 +29,7 @@ struct RowClock {
   std::vector<double> times;  ///< one per row, increasing [s]
   /// Sensors or commands have time stamps of their own, so rows are not samples of one clock.
   bool has_several = false;
+  double unit = 0.0;  ///< of rounded time stamps that `times` replace [s]; 0 without such
   std::optional<ImportSummary::ArrivalJitter> arrival = {};  ///< of rows that arrive in bursts
   /// Rows whose control is unknown, increasing. The motion from such a row to the next one is not
   /// used.
@@ -52,6 +53,7 @@ int merge_equal_times(int time, proto::CsvTable& table);
 ///   column has a value in most rows with readings, the others are lost: a lost value is known only
 ///   between two equal values.
 /// - If rows arrive in bursts, the sample clock replaces the arrival times (recover_burst_clock).
+/// - A regular clock replaces coarsely rounded time stamps (recover_rounded_clock).
 ///
 /// @throws proto::InputError if time does not increase, or a control column has no values
 RowClock arrange_rows(const RecordingFormat& format, const ColumnIndices& indices,

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "proto/text/input_error.hpp"
+#include "service/recordings/rounded_clock.hpp"
 #include "service/text/column_statistics.hpp"
 #include "service/text/number_format.hpp"
 
@@ -193,20 +194,6 @@ double fit_grids(const std::vector<double>& times, double period,
     stretch.start = times[first] + std::round(mean * 1e9) * 1e-9;
   }
   return worst;
-}
-
-/// Returns the power of ten of which all time stamps are whole multiples [s], at least 1 µs; 0 if
-/// there is none.
-double rounding_unit(const std::vector<double>& times) {
-  constexpr double kTolerance = 1e-3;  // [units]
-  for (const double unit : {1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6}) {
-    const bool fits = std::ranges::all_of(times, [&](double time) {
-      const double count = (time - times.front()) / unit;
-      return std::abs(count - std::round(count)) < kTolerance;
-    });
-    if (fits) return unit;
-  }
-  return 0.0;
 }
 
 [[noreturn]] void refuse_short(const proto::CsvTable& table, const RowTimes& time) {
