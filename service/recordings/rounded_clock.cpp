@@ -13,7 +13,7 @@ namespace service {
 namespace {
 
 constexpr double kCoarse = 0.5;        // [mean steps]: a finer unit shows missing rows
-constexpr double kPause = 1.5;         // [mean steps]: with a unit, the longest step without a pause
+constexpr double kPause = 1.5;         // [mean steps]: a step longer by a unit is a pause
 constexpr double kExplained = 1.1;     // [units]: largest range of deviations due to rounding
 constexpr std::size_t kRowsMin = 50;   // between two pauses
 constexpr double kDeviationMax = 30.0;  // [usual deviations]: limits the weight of outliers
