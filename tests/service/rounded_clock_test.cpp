@@ -113,6 +113,7 @@ TEST(RoundedClock, IsReportedByTheImport) {
   format.time_column = "t";
   format.angles.resize(1);
   format.angles[0].column = "theta";
+  format.angles[0].joint = "1";
   const ImportedRecording imported = import_csv_text("r.csv", text.str(), format);
   ASSERT_EQ(imported.recording.segments.size(), 1U);
   EXPECT_EQ(imported.recording.segments[0].sample_count(), 1000);
