@@ -150,9 +150,10 @@ Eigen::MatrixXd covariance_of(const StoredResult& result,
 }
 
 /// Computes the joint chi-square: each result is compared with the mean of all results before it,
-///   d = x_k − x̄,  S = C̄ + C_k,  χ² += dᵀ S⁺ d,  x̄ += C̄ S⁺ d,  C̄ −= C̄ S⁺ C̄.
-/// This equals the sum over all results of (x_k − x̄)ᵀ C_k⁻¹ (x_k − x̄) about their common mean, and
-/// it needs no inverse of a single result's covariance, which may be singular.
+///   d = x_k − x̄,  S = C̄ + C_k,  χ² += dᵀ S⁺ d,  x̄ += C̄ S⁺ d,
+///   C̄ −= C̄ S⁺ C̄.
+/// This equals the sum over all results of (x_k − x̄)ᵀ C_k⁻¹ (x_k − x̄) about their common mean. It
+/// needs no inverse of a single result's covariance, which may be singular.
 void fill_joint_test(const std::vector<StoredResult>& results, ResultComparison& comparison) {
   std::vector<const ParameterComparison*> chosen;
   for (const ParameterComparison& each : comparison.parameters) {

@@ -53,7 +53,7 @@ bool is_picture(const std::string& path) {
   return extension == ".svg" || extension == ".png";
 }
 
-void compare_results(const CompareResultsOptions& options) {
+void run_comparison(const CompareResultsOptions& options) {
   std::vector<std::string> files;
   bool has_folder = false;
   for (const std::string& path : options.files) {
@@ -109,7 +109,7 @@ void add_compare_results(CLI::App& app, ExitCode& exit_code) {
       "Examples:\n"
       "  rigcal compare-results before.json after.json\n"
       "  rigcal compare-results results/ --plot drift.html --json drift.json",
-      [](const CompareResultsOptions& options) { compare_results(options); });
+      [](const CompareResultsOptions& options) { run_comparison(options); });
 }
 
 }  // namespace service

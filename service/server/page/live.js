@@ -52,6 +52,7 @@ function showStop() {
   const running = Boolean(live.source) && live.canStop;
   element("stop").disabled = !running;
   const motor = live.message?.driving ? "The motor is on." : "The motor is off.";
+  element("stop-bar").className = live.source ? "running" : "";
   setText("stop-state", !live.source ? "No rig is running."
           : !running ? "This rig accepts no stop request. Use the switch at the rig."
           : live.stopRequested ? "Stop requested. " + motor
@@ -127,7 +128,7 @@ function showNumbers() {
     setText("safety", message.tripped ? "tripped, faults 0x" + message.faultFlags.toString(16)
                       : message.driving ? "motor on" : "motor off");
   }
-  element("safety-tile").className = message.tripped ? "alarm" : message.driving ? "on" : "";
+  element("safety-tile").className = message.tripped && live.source ? "alarm" : message.driving ? "on" : "";
   setText("time", message.time.toFixed(1) + " s");
   setText("samples", message.samples.toLocaleString());
   setText("missing", String(message.missing));
@@ -202,7 +203,7 @@ function showEstimate(estimate) {
                cell("Estimate", known ? parameter.value.toPrecision(5) + " " + parameter.unit : "–",
                     { class: "number" }),
                cell("± (95 %)", known ? half.toPrecision(2) : "not determined", { class: "number" }),
-               cell("Relative", Number.isFinite(relative) ? relative.toPrecision(2) + " %" : "–",
+               cell("Relative", Number.isFinite(relative) ? Number(relative.toPrecision(2)) + " %" : "–",
                     { class: "number" }),
                cell("Interval", known ? intervalPicture(parameter.name, parameter.value, half) : ""));
     return row;

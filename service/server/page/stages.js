@@ -148,7 +148,7 @@ function showStages() {
     if (missing && !(stage === "validate" && results.has(element("result").value))) open = false;
   }
   const { kind, sentence } = results.get(element("result").value) ?? {};
-  setText("verdict", sentence ?? "");
+  setText("verdict", sentence ? sentence[0].toUpperCase() + sentence.slice(1) + "." : "");
   element("verdict").className = kFits.includes(kind) ? "" : "warn";
   const usable = kFits.includes(kind);
   element("write-link").hidden = element("report-link").hidden = !usable && !kind;
@@ -193,11 +193,15 @@ async function showResult() {
 
 // Sessions -------------------------------------------------------------------------------------
 
-// A name for people: the scenario and the time, such as "release, 21 Nov, 14:05".
+// A name for people: scenario, number and time, such as "release 3, 21 Nov, 14:05".
 function sessionTitle(session) {
+  const scenario = session.metadata.scenario || session.metadata.file || "run";
+  const alike = lists.sessions.filter(each => rigOf(each) === rigOf(session) &&
+                                              each.metadata.scenario === session.metadata.scenario);
+  const number = alike.length - alike.findIndex(each => each.sessionId === session.sessionId);
   const time = new Date(Number(session.createdUnixNs) / 1e6);
   const text = time.toLocaleString([], { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
-  return (session.metadata.scenario || session.metadata.file || "run") + ", " + text;
+  return scenario + " " + number + ", " + text;
 }
 
 function sessionRow(session) {

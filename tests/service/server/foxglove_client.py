@@ -58,10 +58,10 @@ def check_schema(properties, message):
         assert isinstance(message[name], kinds[schema["type"]]), name
 
 
-async def follow(address, protocol):
+async def follow(address, protocol, counts):
     async with websockets.connect(address, subprotocols=[protocol]) as socket:
         assert socket.subprotocol == protocol
-        channels, wanted, counts = {}, {}, {}
+        channels, wanted = {}, {}
         greeting = json.loads(await socket.recv())
         assert greeting["op"] == "serverInfo" and greeting["supportedEncodings"] == ["json"]
         while not wanted or any(counts.get(topic, 0) < number for topic, number in wanted.items()):
@@ -97,11 +97,14 @@ async def follow(address, protocol):
             counts[channel["topic"]] = counts.get(channel["topic"], 0) + 1
             last = counts.setdefault("last", {})
             last[channel["topic"]] = message
-        return counts
 
 
 def main():
-    counts = asyncio.run(asyncio.wait_for(follow(*sys.argv[1:]), PATIENCE_S))
+    counts = {}
+    try:
+        asyncio.run(asyncio.wait_for(follow(*sys.argv[1:], counts), PATIENCE_S))
+    except TimeoutError:
+        sys.exit(f"not all topics arrived: {[topic for topic in counts if topic != 'last']}")
     last = counts.pop("last")
     for topic in sorted(counts):
         print(topic, "received")

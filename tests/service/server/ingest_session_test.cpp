@@ -16,7 +16,6 @@ namespace {
 
 using namespace test_support;
 using rigcal::v1::SessionRefused;
-
 class Rig final : public RigConnection {
  public:
   const std::string& identity() const override { return name_; }
@@ -26,7 +25,7 @@ class Rig final : public RigConnection {
   }
   void on_batches_acknowledged(std::uint64_t through) override { acknowledged = through; }
   void on_live_estimate(const rigcal::v1::LiveEstimate&) override {}
-  void on_stop_requested(const std::string& by) override { stopped_by = by; }
+  void on_stop_requested(const std::string&) override {}
   void on_session_closed(std::uint64_t) override { closed = true; }
   void on_session_refused(SessionRefused::Reason why, const std::string& sentence) override {
     reason = why;
@@ -35,7 +34,7 @@ class Rig final : public RigConnection {
   void on_connection_superseded() override { superseded = true; }
 
   std::vector<std::uint64_t> opened;
-  std::string secret, text, stopped_by;
+  std::string secret, text;
   std::uint64_t acknowledged = 0;
   bool closed = false, superseded = false;
   SessionRefused::Reason reason = SessionRefused::REASON_UNSPECIFIED;
