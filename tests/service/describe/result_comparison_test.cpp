@@ -109,7 +109,7 @@ TEST(ResultComparison, FindsDriftOverTime) {
   EXPECT_NEAR(parameter.drift_per_day, 0.1, 1e-12);
   EXPECT_NEAR(parameter.drift_deviation, 0.01 / std::sqrt(5.0), 1e-12);
   const std::string text = format_result_comparison(comparison);
-  expect_parts(text, {"do NOT agree", "drifts", "beyond the limits: 1, 2, 3, 4", "+0.1000 ± "});
+  expect_parts(text, {"do NOT agree", "drifts", "limits: 1, 2, 3, 4", "+0.1000 ± "});
   expect_parts(render_control_charts(comparison), {"<svg", "1.b", "time since"});
 }
 
