@@ -23,7 +23,7 @@ struct ParameterProfile {
     /// Diagonal of the inverse Schur complement with the profiled parameter fixed.
     Eigen::VectorXd conditional;
   };
-  int position = 0;           ///< position of the parameter among the free parameters
+  int position = 0;  ///< position of the parameter among the free parameters
   std::vector<FixedParameterFit>
       fits;  ///< in the order of ascending values, including the estimate
 };

@@ -284,7 +284,8 @@ void add_watch(CLI::App& app, ExitCode& exit_code) {
       app.add_subcommand("watch", "Show the progress of a job, or the samples of a session");
   const auto options = std::make_shared<JobOptions>();
   add_option(*command, "id", options->id, "ID", "Job, or session:ID of a session")->required();
-  command->add_flag("--session", options->session, "Treat the ID as a session, and show its samples");
+  command->add_flag("--session", options->session,
+                    "Treat the ID as a session, and show its samples");
   command->add_flag("--json", options->json, "Print JSON");
   run_with(*command, options, watch, exit_code,
            "Ctrl-C ends the display; the job or the session continues.\n"
