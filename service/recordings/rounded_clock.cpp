@@ -12,12 +12,13 @@
 namespace service {
 namespace {
 
-constexpr double kCoarse = 0.5;         // [mean steps]: a finer unit shows missing rows
-constexpr double kPause = 1.5;          // [mean steps]: a step longer by a unit is a pause
-constexpr double kExplained = 1.1;      // [units]: largest range of deviations due to rounding
-constexpr std::size_t kRowsMin = 50;    // between two pauses
+constexpr double kCoarse = 0.5;        // [mean steps]: a finer unit shows missing rows
+constexpr double kPause = 1.5;         // [mean steps]: a step longer by a unit is a pause
+constexpr double kExplained = 1.1;     // [units]: largest range of deviations due to rounding
+constexpr std::size_t kRowsMin = 50;   // between two pauses
+constexpr int kRepeatsMin = 3;         // equal stamps; fewer may be a faulty row
 constexpr double kDeviationMax = 30.0;  // [usual deviations]: limits the weight of outliers
-constexpr double kImprovement = 1.05;   // least ratio of roughnesses at which times are replaced
+constexpr double kImprovement = 1.05;  // least ratio of roughnesses at which times are replaced
 
 /// Returns the range of the deviations of time stamps from a clock that starts at 0.
 estimator::ValueRange deviations_from_clock(std::span<const double> stamps, double period) {
@@ -140,7 +141,12 @@ std::vector<double> recover_rounded_clock(const std::vector<double>& stamps,
   const double unit = rounding_unit(stamps), step = mean_time_step(stamps);
   if (!(unit > kCoarse * step)) return {};
   std::vector<double> times = fit_regular_clock(stamps, unit, step);
-  if (times.empty() || std::ranges::adjacent_find(stamps) != stamps.end()) return times;
+  std::ptrdiff_t repeats = 0;
+  for (std::size_t k = 1; k < stamps.size(); ++k) repeats += stamps[k] == stamps[k - 1] ? 1 : 0;
+  if (times.empty() || repeats > 0) {
+    if (repeats < kRepeatsMin) times.clear();
+    return times;
+  }
   const std::vector<double> scale = usual_deviations(times, readings);
   const double regular = compute_roughness(times, readings, scale);
   if (!(kImprovement * regular < compute_roughness(stamps, readings, scale))) times.clear();
