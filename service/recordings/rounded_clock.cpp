@@ -12,13 +12,13 @@
 namespace service {
 namespace {
 
-constexpr double kCoarse = 0.5;        // [mean steps]: a finer unit shows missing rows
-constexpr double kPause = 1.5;         // [mean steps]: a step longer by a unit is a pause
-constexpr double kExplained = 1.1;     // [units]: largest range of deviations due to rounding
-constexpr std::size_t kRowsMin = 50;   // between two pauses
-constexpr int kRepeatsMin = 3;         // equal stamps; fewer may be a faulty row
+constexpr double kCoarse = 0.5;         // [mean steps]: a finer unit shows missing rows
+constexpr double kPause = 1.5;          // [mean steps]: a step longer by a unit is a pause
+constexpr double kExplained = 1.1;      // [units]: largest range of deviations due to rounding
+constexpr std::size_t kRowsMin = 50;    // between two pauses
+constexpr int kRepeatsMin = 3;          // equal stamps; fewer may be a faulty row
 constexpr double kDeviationMax = 30.0;  // [usual deviations]: limits the weight of outliers
-constexpr double kImprovement = 1.05;  // least ratio of roughnesses at which times are replaced
+constexpr double kImprovement = 1.05;   // least ratio of roughnesses at which times are replaced
 
 /// Returns the range of the deviations of time stamps from a clock that starts at 0.
 estimator::ValueRange deviations_from_clock(std::span<const double> stamps, double period) {
