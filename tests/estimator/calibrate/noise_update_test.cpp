@@ -7,7 +7,7 @@
 namespace estimator {
 namespace {
 
-NoiseGroupStatistics group(int rows, double effective_parameters, double cost) {
+NoiseGroupStatistics group(double rows, double effective_parameters, double cost) {
   return {.rows = rows, .cost = cost, .effective_parameters = effective_parameters};
 }
 

@@ -29,7 +29,7 @@ void add_compound(Mechanism& mechanism, Joint joint) {
   }
 }
 
-void set_body(Mechanism& mechanism, int body, double mass, const Matrix3d& inertia) {
+void set_mass_and_inertia(Mechanism& mechanism, int body, double mass, const Matrix3d& inertia) {
   mechanism.parameter(body, BodyParameter::kMass).value = mass;
   const std::array<int, 6> indices = moment_of_inertia_indices(mechanism, body);
   const auto moments = moments_of_inertia(inertia);
@@ -42,7 +42,7 @@ void set_point(Mechanism& mechanism, int joint, JointParameter first, const Vect
   }
 }
 
-const Matrix3d kInertia = [] {
+const Matrix3d kBrickInertia = [] {
   const Matrix3d turn = exp_so3({0.3, -0.5, 0.8}).toRotationMatrix();
   return Matrix3d(turn * Vector3d(0.02, 0.035, 0.05).asDiagonal() * turn.transpose());
 }();
@@ -56,7 +56,7 @@ Mechanism free_body() {
   base.frame_b = exp_so3({-0.6, 0.1, 0.9}).toRotationMatrix();
   add_compound(mechanism, base);
   make_parameters(mechanism);
-  set_body(mechanism, 0, 1.7, kInertia);
+  set_mass_and_inertia(mechanism, 0, 1.7, kBrickInertia);
   set_point(mechanism, 0, JointParameter::kPointBx, {0.03, -0.05, 0.02});
   return mechanism;
 }
@@ -70,8 +70,8 @@ Mechanism floating_arm() {
   elbow.frame_b = exp_so3({-0.1, 0.7, 0.3}).toRotationMatrix();
   mechanism.joints.push_back(elbow);
   make_parameters(mechanism);
-  set_body(mechanism, 0, 1.7, kInertia);
-  set_body(mechanism, 1, 0.6, 0.2 * kInertia);
+  set_mass_and_inertia(mechanism, 0, 1.7, kBrickInertia);
+  set_mass_and_inertia(mechanism, 1, 0.6, 0.2 * kBrickInertia);
   set_point(mechanism, 0, JointParameter::kPointBx, {0.03, -0.05, 0.02});
   set_point(mechanism, 7, JointParameter::kPointAx, {0.1, 0.0, 0.05});
   set_point(mechanism, 7, JointParameter::kPointBx, {-0.15, 0.02, 0.0});
@@ -122,15 +122,15 @@ Invariants invariants_of(const Mechanism& mechanism, const Eigen::VectorXd& coor
   return sum;
 }
 
-constexpr double kPeriod = 0.01;
-constexpr int kSteps = 20;     // integration steps per period
+constexpr double kPosePeriod = 0.01;
+constexpr int kStepsPerPose = 20;  // integration steps per period
 constexpr double kSpin = 9.0;  // [rad/s]
 
 /// Returns the coordinates at times 0, period, … and their rates by a fourth-order difference,
 /// whose error is below (ω h)⁴/30 of the rates.
 Eigen::MatrixXd run(const Mechanism& mechanism, const Eigen::VectorXd& start, int count,
-                    int steps = kSteps) {
-  return simulate(mechanism, start, Eigen::MatrixXd(count, 0), kPeriod, steps);
+                    int steps = kStepsPerPose) {
+  return simulate(mechanism, start, Eigen::MatrixXd(count, 0), kPosePeriod, steps);
 }
 
 // The exact motion: the centre of mass on a parabola, and Euler's equations, which are integrated
@@ -153,12 +153,12 @@ TEST(FreeJoint, FollowsEulersEquationsThroughAllOrientations) {
   const Invariants initial = invariants_of(mechanism, start.head<7>(), start.tail<7>());
   const Vector3d velocity = initial.momentum / 1.7;
   const auto change = [](const Vector3d& w) {
-    return Vector3d(kInertia.ldlt().solve(-w.cross(kInertia * w)));
+    return Vector3d(kBrickInertia.ldlt().solve(-w.cross(kBrickInertia * w)));
   };
   double largest = 0.0, tilt_low = 10.0, tilt_high = -10.0;
-  const double h = kPeriod / 40.0;
+  const double h = kPosePeriod / 40.0;
   for (int k = 0; k <= kCount; ++k) {
-    const double t = k * kPeriod;
+    const double t = k * kPosePeriod;
     const Pose pose = place_bodies(mechanism, motion.row(k).transpose().head<7>())[0];
     const Vector3d fallen = first[0].r + t * velocity + 0.5 * t * t * gravity_vector(mechanism);
     largest =
@@ -210,7 +210,7 @@ TEST(FreeJoint, ConservesMomentumAndEnergyOfAFloatingArm) {
     const Eigen::VectorXd rates =
         (8.0 * (motion.row(k + 1) - motion.row(k - 1)) - (motion.row(k + 2) - motion.row(k - 2)))
             .transpose() /
-        (12.0 * kPeriod);
+        (12.0 * kPosePeriod);
     const Invariants now = invariants_of(mechanism, motion.row(k).transpose(), rates);
     EXPECT_LT((now.momentum - initial.momentum).norm(), 1e-4 * initial.momentum.norm()) << k;
     EXPECT_LT((now.angular - initial.angular).norm(), 1e-4 * initial.angular.norm()) << k;
@@ -236,16 +236,16 @@ TEST(FreeJoint, DerivativesAgreeWithDifferences) {
   mechanism.joint_parameter(0, JointParameter::kPointBy).free = true;
   const TreeProgram program(mechanism);
   Segment segment;
-  segment.period = kPeriod;
+  segment.period = kPosePeriod;
   segment.controls.resize(20, 0);
-  const SegmentControls controls(segment, even_edges(kPeriod / 4, 80), {});
+  const SegmentControls controls(segment, even_edges(kPosePeriod / 4, 80), {});
   Eigen::VectorXd start = thrown(mechanism, {1.0, 4.0, -3.0});
   start[15] = -2.0;
   expect_slopes(program, mechanism,
                 {.controls = &controls,
                  .last_substep = controls.first(80),
                  .last_sample = 20,
-                 .period = kPeriod,
+                 .period = kPosePeriod,
                  .start = start},
                 1e-5, 1e-6);
 }
@@ -257,7 +257,7 @@ TEST(SphericalJoint, ConservesEnergyAndVerticalMomentumOfATop) {
   mechanism.bodies = {{"top"}};
   add_compound(mechanism, {.name = "tip", .type = Joint::Type::kSpherical});
   make_parameters(mechanism);
-  set_body(mechanism, 0, 0.8, kInertia);
+  set_mass_and_inertia(mechanism, 0, 0.8, kBrickInertia);
   set_point(mechanism, 0, JointParameter::kPointBx, {0.0, -0.2, 0.03});
   Eigen::VectorXd start(8);
   const Quaterniond q = exp_so3({0.9, 0.2, 0.4});
@@ -271,7 +271,7 @@ TEST(SphericalJoint, ConservesEnergyAndVerticalMomentumOfATop) {
     const Eigen::VectorXd rates =
         (8.0 * (motion.row(k + 1) - motion.row(k - 1)) - (motion.row(k + 2) - motion.row(k - 2)))
             .transpose() /
-        (12.0 * kPeriod);
+        (12.0 * kPosePeriod);
     const Invariants now = invariants_of(mechanism, motion.row(k).transpose(), rates);
     EXPECT_NEAR(now.energy, initial.energy, 1e-4 * std::abs(initial.energy)) << k;
     EXPECT_NEAR(now.angular.y(), initial.angular.y(), 1e-4 * initial.angular.norm()) << k;

@@ -50,9 +50,9 @@ void add(Fingerprint& key, const Eigen::Matrix3d& matrix) { key.add(Eigen::Matri
 // to the key. Members that do not affect a result are named and left out.
 
 void add(Fingerprint& key, const estimator::Parameter& parameter) {
-  const auto& [name, unit, value, lower, upper, free, prior_mean, prior_sd] = parameter;
+  const auto& [name, unit, value, lower, upper, free, prior_mean, prior_sd, tolerance] = parameter;
   const auto add_all = [&key](const auto&... members) { (add(key, members), ...); };
-  add_all(name, unit, value, lower, upper, free, prior_mean, prior_sd);
+  add_all(name, unit, value, lower, upper, free, prior_mean, prior_sd, tolerance);
 }
 
 void add(Fingerprint& key, const estimator::Body& body) {
@@ -64,16 +64,17 @@ void add(Fingerprint& key, const estimator::Body& body) {
 }
 
 void add(Fingerprint& key, const estimator::Joint& joint) {
-  const auto& [name, kind, body_a, body_b, frame_a, frame_b, transition_speed, assembly_guess,
-               measured, motor, stops, initial, spook] = joint;
+  const auto& [name, kind, type, place, body_a, body_b, frame_a, frame_b, transition_speed,
+               assembly_guess, measured, motor, stops, initial, spook] = joint;
   const auto& [compliance_linear, compliance_angular, damping_time, stick_speed] = spook;
   const auto& [motorised, gear_ratio, control_noise, is_prescribed] = motor;
   const auto& [stops_lower, stops_upper] = stops;
   const auto& [start_angle, start_rate] = initial;
   const auto add_all = [&key](const auto&... members) { (add(key, members), ...); };
-  add_all(name, kind, body_a, body_b, frame_a, frame_b, compliance_linear, compliance_angular,
-          damping_time, stick_speed, transition_speed, assembly_guess, measured, motorised,
-          gear_ratio, control_noise, is_prescribed, stops_lower, stops_upper);
+  add_all(name, kind, static_cast<int>(type), place, body_a, body_b, frame_a, frame_b,
+          compliance_linear, compliance_angular, damping_time, stick_speed, transition_speed,
+          assembly_guess, measured, motorised, gear_ratio, control_noise, is_prescribed,
+          stops_lower, stops_upper);
   for (const estimator::GaussianPrior& start : {start_angle, start_rate}) {
     add(key, start.mean);
     add(key, start.standard_deviation);
