@@ -204,13 +204,14 @@ void EncoderMotionMonitor::check_creep(std::size_t j, const MotionSample& sample
   const bool steady = std::abs(step) >= kMoveCounts && std::abs(joint.creep_step) >= kMoveCounts &&
                       static_cast<double>(std::abs(step - joint.creep_step)) <= tolerance;
   joint.creep_steady_s = steady ? joint.creep_steady_s + span_s : 0.0;
-  joint.creep_speed = static_cast<double>(std::abs(step)) * bounds_[j].count_rad / span_s;
   if (!steady) joint.creep_step = step;  // first of a series of equal steps
+  if (!steady) joint.creep_from = sample.counts[j];
   if (std::abs(step) >= kMoveCounts || joint.moving_spans > 0) ++joint.moving_spans;
   joint.creep_counts = sample.counts[j];
   joint.creep_s = now_s_;
   if (joint.creep_steady_s <= kCreepMax_s) return;
-  fail(TripCause::kCreep, j, joint.creep_speed, 0.0);
+  const auto counts = static_cast<double>(std::abs(sample.counts[j] - joint.creep_from));
+  fail(TripCause::kCreep, j, counts * bounds_[j].count_rad / joint.creep_steady_s, 0.0);
 }
 
 bool EncoderMotionMonitor::may_creep() const noexcept {

@@ -131,10 +131,10 @@ class EncoderMotionMonitor {
 
     std::int64_t creep_counts = 0;
     std::int64_t creep_step = 0;
+    std::int64_t creep_from = 0;  // counts at the beginning of the equal steps
     double creep_s = 0.0;
     double creep_steady_s = 0.0;
     int moving_spans = 0;  // of kCreepSpan_s since the first motion before the run
-    double creep_speed = 0.0;
 
     SwingGrowthDetector swings;
     CountStepDetector steps;

@@ -461,6 +461,7 @@ class MotionModel {
     if (phase(k) != MotionPhase::kWatched || joints_[j].seen > k) return creep;
     std::size_t from = std::max(phase_start_[k], joints_[j].seen);
     std::int64_t first = 0;
+    std::size_t steady_from = from;
     for (std::size_t i = from; i <= k; ++i) {
       creep.updated = state(j, i).valid && t(i) - t(from) >= 0.15;
       if (!creep.updated) continue;
@@ -469,8 +470,10 @@ class MotionModel {
       const bool steady = std::abs(step) >= 2 && std::abs(first) >= 2 &&
                           difference <= 1.0 + 0.1 * static_cast<double>(std::abs(first));
       creep.steady_s = steady ? creep.steady_s + t(i) - t(from) : 0.0;
-      creep.speed = static_cast<double>(std::abs(step)) * q(j) / (t(i) - t(from));
       if (!steady) first = step;
+      if (!steady) steady_from = i;
+      creep.speed = static_cast<double>(std::abs(counts(j, i) - counts(j, steady_from))) * q(j) /
+                    creep.steady_s;
       if (std::abs(step) >= 2 || creep.moving > 0) ++creep.moving;
       from = i;
     }
