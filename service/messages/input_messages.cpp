@@ -51,7 +51,7 @@ constexpr MessageRow kInputRows[] = {
     {kEncoderAcrossCompoundJoint, "encoder-across-compound-joint",
      "encoder {encoder:?}: joint {joint:?} between its bodies turns about all axes, "
      "so the angle between the bodies is undefined",
-     "give pose { } columns for the joint"},
+     "give a section pose with the columns of the joint instead"},
     {kUndefinedParameter, "undefined-parameter", "parameter {parameter:?} is not a finite number"},
     {kReversedBounds, "reversed-bounds", "parameter {parameter:?}: lower bound above upper bound"},
     {kOutsideBounds, "outside-bounds",

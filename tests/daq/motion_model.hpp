@@ -12,8 +12,7 @@
 
 namespace daq {
 
-/// Model of EncoderMotionMonitor that keeps the whole run and evaluates each check from it, without
-/// the monitor's running sums.
+/// Model of EncoderMotionMonitor that evaluates each check from the whole run, without its sums.
 class MotionModel {
  public:
   explicit MotionModel(const RigRun& run) : run_(run), size_(run.samples.size()) {
@@ -89,7 +88,6 @@ class MotionModel {
   bool is_passive(std::size_t j) const { return drive(j).motor < 0 && !drive(j).is_unaffected; }
 
   // ----- Motions -----
-
   void find_command_changes() {
     std::array<double, kRunJoints> steady{};
     std::array<double, kRunJoints> commanded_s;
@@ -283,8 +281,7 @@ class MotionModel {
     }
     return sum;
   }
-  /// Whether the rig moved when the motor was first commanded, or another motor was commanded
-  /// since; nullopt: it was not commanded.
+  /// Whether the rig moved at the motor's first command, or another motor was commanded since.
   std::optional<bool> did_rig_move(std::size_t j, std::size_t k) const {
     std::optional<bool> moved;
     for (std::size_t i = rest_start(j, k); i <= k; ++i) {
@@ -459,9 +456,8 @@ class MotionModel {
   Creep find_creep(std::size_t j, std::size_t k) const {
     Creep creep;
     if (phase(k) != MotionPhase::kWatched || joints_[j].seen > k) return creep;
-    std::size_t from = std::max(phase_start_[k], joints_[j].seen);
+    std::size_t from = std::max(phase_start_[k], joints_[j].seen), steady_from = from;
     std::int64_t first = 0;
-    std::size_t steady_from = from;
     for (std::size_t i = from; i <= k; ++i) {
       creep.updated = state(j, i).valid && t(i) - t(from) >= 0.15;
       if (!creep.updated) continue;
@@ -472,8 +468,8 @@ class MotionModel {
       creep.steady_s = steady ? creep.steady_s + t(i) - t(from) : 0.0;
       if (!steady) first = step;
       if (!steady) steady_from = i;
-      creep.speed = static_cast<double>(std::abs(counts(j, i) - counts(j, steady_from))) * q(j) /
-                    creep.steady_s;
+      const auto moved = static_cast<double>(counts(j, i) - counts(j, steady_from));
+      creep.speed = std::abs(moved) * q(j) / creep.steady_s;
       if (std::abs(step) >= 2 || creep.moving > 0) ++creep.moving;
       from = i;
     }

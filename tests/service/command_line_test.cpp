@@ -73,7 +73,7 @@ TEST(CommandLine, ReportsInvalidOptionsOfAllCommandsInOneForm) {
       {"calibrate x --rgi y", "unknown option \"--rgi\" (see rigcal calibrate --help)"},
       {"calibrate x --rig y --xyzzy=3", "unknown option \"--xyzzy\" (see rigcal"},
       {"--bogus", "unknown option \"--bogus\" (see rigcal --help)"},
-      {"info x y z", "\"z\" is an unexpected argument (see rigcal info"},
+      {"info x y", "\"y\" is an unexpected argument (see rigcal info"},
       {"crossvalidate x --rig y --pieces 1001",
        "--pieces: \"1001\" is not a whole number from 1 to 1000 (see rigcal crossvalidate --help)"},
       {"crossvalidate x --rig y --pieces 0",

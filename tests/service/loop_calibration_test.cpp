@@ -228,9 +228,10 @@ TEST(LoopCalibration, LoopsThatCannotMoveAreRefused) {
                {"r.textproto:5:", "\"Q\" closes a loop that cannot move", "remove a joint"});
   EXPECT_NO_THROW((void)parse_rig("r.textproto", links)) << "the same without its loop";
   // Two links of 0.2 m reach 0.4 m, in their plane, about parallel axes.
-  expect_parts(refused(links + joint("Q", "ground", "B", "REVOLUTE", .9, .1)),
-               {"r.textproto:5:", "\"Q\" leaves its loop open by 501 mm in every configuration",
-                "check lengths"});
+  expect_parts(
+      refused(links + joint("Q", "ground", "B", "REVOLUTE", .9, .1)),
+      {"r.textproto:5:", "\"Q\" leaves its loop open by 501 mm in every tested configuration",
+       "check lengths"});
   const std::string ends = body("C") + joint("Q", "B", "C", "REVOLUTE", .1, -.1);
   const std::string last = joint("R", "ground", "C", "REVOLUTE", .3, .1);
   const std::string four_bar = links + ends + last;
@@ -249,9 +250,9 @@ TEST(LoopCalibration, LoopsThatCannotMoveAreRefused) {
                                joint("S", "ground", "D", "REVOLUTE", .3, .1);
   EXPECT_NO_THROW((void)parse_rig("r.textproto", prescribed(five_bar, "O")));
   expect_parts(refused(links + ends + replaced(last, "} axis", "z { value: 0.01 } } axis")),
-               {"\"R\" leaves its loop open by 10 mm in every configuration"});
+               {"\"R\" leaves its loop open by 10 mm in every tested configuration"});
   expect_parts(refused(links + ends + replaced(last, "axis { z: 1 }", "axis { z: 1 y: 0.3 }")),
-               {"\"R\" leaves its loop", "twisted by 0.291 rad in every configuration"});
+               {"\"R\" leaves its loop", "twisted by 0.291 rad in every tested configuration"});
   expect_parts(refused(links + body("W") + joint("w1", "ground", "W", "FIXED", 0, 0) +
                        joint("w2", "ground", "W", "FIXED", 0, 0)),
                {"r.textproto:7:", "\"w2\"", "already fixed to one another", "remove the joint"});

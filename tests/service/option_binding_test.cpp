@@ -252,8 +252,14 @@ TEST(OptionBinding, OfInit) {
       "--arm-length 7 --arm-center 8 --arm-mass 9 --cart-mass 10 --ground 11 --axis-lean 12 "
       "--gravity 13 --time t --time-unit ms --rate 14 --angle a,b --angle-unit deg --position x "
       "--position-unit mm --absolute --zero upright,20 --invert b --counts 15,16 --counts-per-m 17 "
-      "--command u --command-unit A --no-motor --segment s --topic /joints --columns t,a,b",
+      "--command u --command-unit A --no-motor --segment s --topic /joints --columns t,a,b "
+      "--unit tcp:h:1 --channels b,a --range -90:90,0:1 --speed-max 18,19 --command-max 20",
       options, {});
+  EXPECT_EQ(options.unit, "tcp:h:1");
+  EXPECT_EQ(options.channels, (std::vector<std::string>{"b", "a"}));
+  EXPECT_EQ(options.ranges, (std::vector<std::string>{"-90:90", "0:1"}));
+  EXPECT_EQ(options.speeds, (std::vector<double>{18, 19}));
+  EXPECT_EQ(options.command_max, 20.0);
   EXPECT_EQ(options.out, "o");
   EXPECT_TRUE(options.force);
   EXPECT_EQ(options.kind, "k");

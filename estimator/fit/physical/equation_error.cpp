@@ -114,21 +114,6 @@ Eigen::VectorXd EquationErrorProblem::compute_integrals(const Mechanism& values,
       positions.push_back(static_cast<int>(found - coordinates_.parameters().begin()));
     }
     for (const int place : run.without_effect) positions[static_cast<std::size_t>(place)] = -1;
-    struct Derivative {
-      int joint, coordinate, row;
-      double factor;
-    };
-    std::vector<Derivative> derivatives;
-    for (const TreeProgram::SparseEntry& entry : program.derivatives()) {
-      for (const FreeOffset& offset : offsets_) {
-        if (entry.column >= n || offset.joints[entry.column] == 0.0) continue;
-        derivatives.push_back(
-            {entry.joint, offset.coordinate, entry.row, offset.joints[entry.column]});
-      }
-      const int position =
-          entry.column < 2 * n ? -1 : positions[static_cast<std::size_t>(entry.column - 2 * n)];
-      if (position >= 0) derivatives.push_back({entry.joint, position, entry.row, 1.0});
-    }
     Rows rows = program.make_value_rows(run.values, kInstantLanes);
     const auto row = [&](int index) { return row_at<kInstantLanes>(rows, index); };
     program.program().run<kInstantLanes>(TreeProgram::kParameters, rows.data());
@@ -174,10 +159,17 @@ Eigen::VectorXd EquationErrorProblem::compute_integrals(const Mechanism& values,
           const double share = shape.spacing * shape.values[i - function.first_instant];
           integrals.segment(Eigen::Index{f} * n, n) += share * imbalance;
           if (slopes == nullptr) continue;
-          double* const own = sums.row(Eigen::Index{f} * n).data();
-          for (const Derivative& each : derivatives) {
-            own[each.joint * sums.cols() + each.coordinate] +=
-                share * each.factor * row(each.row)[lane];
+          for (const TreeProgram::SparseEntry& entry : program.derivatives()) {
+            const double slope = share * row(entry.row)[lane];
+            auto along = sums.row(Eigen::Index{f} * n + entry.joint);
+            if (entry.column < n) {
+              for (const FreeOffset& offset : offsets_) {
+                along[offset.coordinate] += slope * offset.joints[entry.column];
+              }
+            }
+            if (entry.column < 2 * n) continue;
+            const int position = positions[static_cast<std::size_t>(entry.column - 2 * n)];
+            if (position >= 0) along[position] += slope;
           }
         }
       }

@@ -51,7 +51,7 @@ TEST(LinearCalibration, EstimatesAControlledArmFromAnyInitialValues) {
     SCOPED_TRACE(factor);
     const Calibration result =
         calibrate(with_control_noise(free_arm(truth, factor)), {recording}, linear());
-    EXPECT_TRUE(result.converged());
+    EXPECT_TRUE(result.converged()) << to_string(result.termination) << result.iterations;
     EXPECT_EQ(result.first_stage, EstimationStage::kRegression);
     EXPECT_FALSE(result.refined);
     expect_near_truth(result, truth, 0.02);

@@ -356,7 +356,7 @@ TEST_F(Guess, RefusesCountersAsTimes) {
                     {{name, [=](double t) { return per_second * t; }}, {"theta_rad", swing}});
     });
   };
-  expect_parts(refused("idx", 1e3), {"\"idx\" counts rows", "--rate HZ", "--time-unit"});
+  expect_parts(refused("idx", 1e3), {"\"idx\" contains row numbers", "--rate HZ", "--time-unit"});
   expect_parts(refused("cycles", 72e6), {"\"cycles\"", "unknown rate", "--time-unit SECONDS"});
   ColumnChoice choice;
   choice.time = "cycles";

@@ -73,6 +73,9 @@ v1::Daemon reported(const DaemonConfig& config) {
   for (const std::string& host : config.http_access.hosts) {
     message.mutable_http_access()->add_host(host);
   }
+  for (const std::string& origin : config.http_access.origins) {
+    message.mutable_http_access()->add_origin(origin);
+  }
   for (const HttpToken& token : config.http_access.tokens) {
     v1::HttpToken& written = *message.mutable_http_access()->add_token();
     written.set_sha256(token.sha256);
@@ -103,6 +106,7 @@ executor {
 }
 http_access {
   host: "rigs.example.org"
+  origin: "https://app.example.org"
   token {
     sha256: "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
     identity: "account:carl"

@@ -62,9 +62,10 @@ TEST(Foxglove, ForeignClientFollowsARunningRig) {
   const StreamingRig rig(web.service);
   for (const std::string protocol : {"foxglove.sdk.v1", "foxglove.websocket.v1"}) {
     SCOPED_TRACE(protocol);
-    ChildProcess client({python, source_folder() + "/tests/service/server/foxglove_client.py",
-                         "ws://127.0.0.1:" + std::to_string(web.port) + "/foxglove", protocol},
-                        web.service.files().file(protocol + ".txt"));
+    ChildProcess client(
+        {"/usr/bin/env", python, source_folder() + "/tests/service/server/foxglove_client.py",
+         "ws://127.0.0.1:" + std::to_string(web.port) + "/foxglove", protocol},
+        web.service.files().file(protocol + ".txt"));
     const auto status = client.wait(60.0);
     if (status == 77) {
       GTEST_SKIP() << python << " lacks libraries: " << client.output()

@@ -131,7 +131,8 @@ TEST(HttpAccess, RefusesUnknownAccountsAndProxies) {
 
 // The page uses only routes that exist, and every route of the API is in the OpenAPI document.
 TEST(HttpRoutes, AgreeWithThePageAndTheDocument) {
-  const std::string script = page_file("/live.js");
+  const std::string script =
+      page_file("/page.js") + page_file("/live.js") + page_file("/stages.js");
   const std::regex call(R"re((?:call\("(GET|POST|DELETE)", |link\(|pathOf\()"(/api/[^"]*)")re");
   int count = 0;
   for (std::sregex_iterator at(script.begin(), script.end(), call), end; at != end; ++at, ++count) {
@@ -142,7 +143,8 @@ TEST(HttpRoutes, AgreeWithThePageAndTheDocument) {
   }
   EXPECT_GE(count, 12);
   const std::string page = page_file("/");
-  for (const char* const file : {"/live.css", "/live.js", "/chart.js", "/mechanism.js"}) {
+  for (const char* const file :
+       {"/live.css", "/page.js", "/live.js", "/stages.js", "/chart.js", "/mechanism.js"}) {
     EXPECT_NE(page.find("\"" + std::string(file) + "\""), std::string::npos) << file;
     EXPECT_FALSE(page_file(file).empty());
   }
