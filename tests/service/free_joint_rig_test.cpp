@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <regex>
 #include <string>
 
 #include "estimator/calibrate/calibrate.hpp"
@@ -9,8 +10,10 @@
 #include "service/rig/rig_file.hpp"
 #include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
+#include "tests/service/run_rigcal.hpp"
 #include "tests/support/parameters.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/texts.hpp"
 
 namespace service {
@@ -124,6 +127,14 @@ TEST(FreeJointRig, CalibratesTheInertiaOfAThrownBox) {
         << estimate.name << " " << estimate.value << " ± " << estimate.standard_deviation;
     EXPECT_LT(estimate.standard_deviation, 1e-3) << estimate.name;
   }
+}
+
+// A free joint is one joint in the tables, not seven coordinates.
+TEST(FreeJointRig, IsOneJointInTheTableOfJoints) {
+  const TemporaryFolder folder;
+  const ProgramRun run = run_successfully("info " + folder.write("box.textproto", kBox), {});
+  expect_parts(run.out, {"rig box: 1 body, 1 joint\n"});
+  EXPECT_TRUE(std::regex_search(run.out, std::regex("\nbase +ground +box +pose +- "))) << run.out;
 }
 
 }  // namespace

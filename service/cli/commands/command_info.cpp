@@ -87,7 +87,8 @@ std::vector<bool> idle_parameters(const estimator::Mechanism& mechanism) {
 /// Returns a rig's name and its numbers of bodies and joints.
 std::string rig_summary(const Rig& rig) {
   const estimator::Mechanism& mechanism = rig.mechanism;
-  const int bodies = mechanism.body_count(), joints = mechanism.joint_count();
+  const int bodies = mechanism.body_count();
+  const auto joints = std::ranges::count(mechanism.joints, 0, &estimator::Joint::place);
   return fmt::format("rig {}: {} {}, {} {}\n", mechanism.name.empty() ? rig.path : mechanism.name,
                      bodies, bodies == 1 ? "body" : "bodies", joints,
                      joints == 1 ? "joint" : "joints");
@@ -102,6 +103,13 @@ std::string joint_tables(const Rig& rig) {
   for (std::size_t i = 0; i < mechanism.joints.size(); ++i) {
     const estimator::Joint& joint = mechanism.joints[i];
     const JointProperties& facts = rig.joint_properties[i];
+    if (joint.is_compound()) {
+      ++sensor;
+      if (joint.place > 0) continue;
+      joints.push_back({compound_name(joint), body_name(mechanism, joint.body_a),
+                        body_name(mechanism, joint.body_b), "pose", "-", "-", "-"});
+      continue;
+    }
     joints.push_back({joint.name, body_name(mechanism, joint.body_a),
                       body_name(mechanism, joint.body_b),
                       joint.measured ? describe_counts(rig.encoders[sensor++]) : "-",
