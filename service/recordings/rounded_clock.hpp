@@ -4,8 +4,8 @@
 
 namespace service {
 
-/// Returns the power of ten of which all time stamps are whole multiples [s], at least 1 µs; 0 if
-/// there is none.
+/// Returns the largest power of ten that divides all time stamps [s], at least 1 µs; 0 if there is
+/// none.
 double rounding_unit(const std::vector<double>& stamps);
 
 /// Recovers the regular sampling times of rows whose time stamps are rounded to more than half a

@@ -15,7 +15,7 @@ namespace service {
 /// what it lacks for a run. Returns the reason if the rig file is invalid.
 HttpResponse make_mechanism_response(const rigcal::v1::JobSpec& spec);
 
-/// Results of jobs to compare: names and folders.
+/// A job, and the folder that contains its result.
 struct JobResultFolder {
   std::string job_id;
   std::string folder;
