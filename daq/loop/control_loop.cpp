@@ -277,7 +277,7 @@ void ControlLoop::check_plausibility(const UnitSample& sample, const Observation
        {unit_check_.add(sample, unit_.clock().fit(), now.time_s, driving_for_s, has_fault),
         motion_.add({now, std::span(sample.encoder_counts).first(settings_.joint_count),
                      std::span(sample.command).first(static_cast<std::size_t>(sample.motor_count)),
-                     motion_phase()})}) {
+                     motion_phase(), scenario_.is_open_loop()})}) {
     if (trip.cause == TripCause::kNone) continue;
     safety_.trip(trip.cause, trip.time_s, trip.value, trip.limit, trip.joint);
   }

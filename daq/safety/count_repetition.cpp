@@ -30,8 +30,8 @@ CountRepetitionDetector::CountRepetitionDetector(double stall_command)
   last_with_hash_.resize(kSlots);
 }
 
-int CountRepetitionDetector::add(std::int64_t counts, double command, double time_s,
-                                 double steady_s) noexcept {
+std::int64_t CountRepetitionDetector::add(std::int64_t counts, double command, double time_s,
+                                          double steady_s, bool is_open_loop) noexcept {
   if (history_.empty()) return 0;
   const std::uint64_t dropped =
       count_ >= kWindow ? static_cast<std::uint64_t>(reading(count_ - kWindow).counts) : 0;
@@ -40,6 +40,7 @@ int CountRepetitionDetector::add(std::int64_t counts, double command, double tim
   history_[count_ % kHistory] = {counts, command, time_s};
   ++count_;
   if (count_ < kWindow) return 0;
+  steady_since_s_ = time_s - steady_s;
   if (repetition_.lag > 0 && counts == reading(count_ - 1 - repetition_.lag).counts) {
     extend_repetition(count_ - 1);
   } else {
@@ -48,12 +49,22 @@ int CountRepetitionDetector::add(std::int64_t counts, double command, double tim
   last_with_hash_[(hash_ >> 32) % kSlots] = count_;
 
   const Repetition& found = repetition_;
-  if (found.lag == 0 || found.changes <= kChangesMax) return 0;
-  if (found.highest - found.lowest < kExcursionMin) return 0;
-  const bool differs = !(found.largest_impulse <= stall_command_ * kImpulseTime_s);
-  const bool is_steady =
-      !(steady_s < time_s - found.since_s) && !(std::abs(command) < stall_command_);
-  return differs || is_steady ? found.changes : 0;
+  if (!is_open_loop || !(found.largest_impulse <= stall_command_ * kImpulseTime_s)) {
+    return found.path.reversed();
+  }
+  return std::abs(command) < stall_command_ ? 0 : found.steady_path.reversed();
+}
+
+void CountRepetitionDetector::Path::add(std::int64_t counts) noexcept {
+  length += std::abs(counts - last);
+  last = counts;
+  lowest = std::min(lowest, counts);
+  highest = std::max(highest, counts);
+}
+
+std::int64_t CountRepetitionDetector::Path::reversed() const noexcept {
+  const std::int64_t excursion = highest - lowest;
+  return excursion < kExcursionMin || length - excursion <= kReversedMax ? 0 : length - excursion;
 }
 
 // Looks for an earlier window of the same counts. The table has the last one of each hash.
@@ -63,8 +74,7 @@ void CountRepetitionDetector::find_repetition() noexcept {
   if (end < kWindow || count_ - end + kWindow >= kHistory || !matches(end)) return;
   const std::size_t first = count_ - kWindow;
   repetition_.lag = count_ - end;
-  repetition_.lowest = repetition_.highest = reading(first).counts;
-  repetition_.since_s = reading(first - repetition_.lag).time_s;
+  repetition_.path = repetition_.steady_path = Path(reading(first).counts);
   for (std::size_t number = first + 1; number < count_; ++number) extend_repetition(number);
 }
 
@@ -78,9 +88,10 @@ bool CountRepetitionDetector::matches(std::size_t end) const noexcept {
 void CountRepetitionDetector::extend_repetition(std::size_t number) noexcept {
   const Reading &now = reading(number), &before = reading(number - 1);
   const double difference = now.command - reading(number - repetition_.lag).command;
-  repetition_.changes += now.counts != before.counts;
-  repetition_.lowest = std::min(repetition_.lowest, now.counts);
-  repetition_.highest = std::max(repetition_.highest, now.counts);
+  repetition_.path.add(now.counts);
+  repetition_.steady_path.add(now.counts);
+  const bool is_steady = !(reading(number - repetition_.lag).time_s < steady_since_s_);
+  if (!is_steady) repetition_.steady_path = Path(now.counts);
   repetition_.impulse += difference * (now.time_s - before.time_s);
   if (!(std::abs(repetition_.impulse) <= repetition_.largest_impulse)) {
     repetition_.largest_impulse = std::abs(repetition_.impulse);

@@ -6,14 +6,16 @@
 
 namespace daq {
 
-/// Detects a driven joint's counts that repeat earlier ones exactly, although the motor's commands
-/// do not repeat or nothing but friction acts on a joint that moves to and fro. A replayed
-/// recording does so, a joint does not: its counts scatter, and with constant commands its motion
-/// decays. Only the constructor allocates.
+/// Detects a driven joint's counts that repeat a motion to and fro exactly, although the motor's
+/// commands do not repeat or are constant. A replayed recording does so, a joint does not: the
+/// instants at which it counts scatter, and with constant commands its motion decays. A motion in
+/// one direction may repeat: two pushes at constant speed. Only the constructor allocates.
 class CountRepetitionDetector {
  public:
-  /// Number of changes of the counts that a joint does not repeat exactly.
-  static constexpr int kChangesMax = 200;
+  /// A joint may repeat exactly, by chance, a path of its counts that is longer than its extent by
+  /// this number. Simulated rigs repeat one count, coarse encoders of a joint that swings more than
+  /// 300 times longer than its period up to this number.
+  static constexpr std::int64_t kReversedMax = 32;
 
   /// @param stall_command  command that surely moves the joint; 0: nothing is detected
   explicit CountRepetitionDetector(double stall_command);
@@ -21,9 +23,12 @@ class CountRepetitionDetector {
   /// Adds a reading.
   /// @param command   of the joint's motor, in effect before the reading
   /// @param steady_s  time since any motor's command changed
-  /// @return number of repeated changes if it is above kChangesMax and no motion of the joint
-  ///         explains them, else 0
-  int add(std::int64_t counts, double command, double time_s, double steady_s) noexcept;
+  /// @param is_open_loop  the commands depend on time alone, so that periodic ones may cause a
+  ///                      periodic motion. Under feedback no motion repeats exactly.
+  /// @return number of counts by which a repeated path is longer than its extent, if above
+  ///         kReversedMax and no motion of the joint explains it, else 0
+  std::int64_t add(std::int64_t counts, double command, double time_s, double steady_s,
+                   bool is_open_loop) noexcept;
 
  private:
   static constexpr std::size_t kHistory = 8192;  // eight seconds at 1 kHz
@@ -34,13 +39,24 @@ class CountRepetitionDetector {
     std::int64_t counts = 0;
     double command = 0.0, time_s = 0.0;
   };
+  /// Counts that the joint passed.
+  struct Path {
+    std::int64_t length = 0;  // sum of all steps
+    std::int64_t last = 0, lowest = 0, highest = 0;
+
+    Path() = default;
+    explicit Path(std::int64_t counts) : last(counts), lowest(counts), highest(counts) {}
+    void add(std::int64_t counts) noexcept;
+    /// Returns by how much the path is longer than its extent, if by more than kReversedMax, else
+    /// 0.
+    std::int64_t reversed() const noexcept;
+  };
   struct Repetition {
     std::size_t lag = 0;  // samples; 0: nothing repeats
-    int changes = 0;
-    std::int64_t lowest = 0, highest = 0;
+    Path path;
+    Path steady_path;      // since the commands are the same constants as in the original
     double impulse = 0.0;  // ∫ of the difference of the commands
     double largest_impulse = 0.0;
-    double since_s = 0.0;  // when the original began
   };
 
   const Reading& reading(std::size_t number) const noexcept { return history_[number % kHistory]; }
@@ -53,6 +69,7 @@ class CountRepetitionDetector {
   std::vector<std::size_t> last_with_hash_;
   std::size_t count_ = 0;   // of readings
   std::uint64_t hash_ = 0;  // of the last kWindow counts
+  double steady_since_s_ = 0.0;
   Repetition repetition_;
 };
 

@@ -19,6 +19,10 @@ constexpr double kIdleTime_s = 0.02;
 // stall limit, because time_s is above sqrt(24 q / (κ command)). What exceeds it adds up.
 constexpr double kCountedBeyond = 0.5;  // stall limits
 
+// A free joint coasts on after a command of the other sign, a held one does not. So the limit of
+// the reach of all pushes together is larger than that of pushes from rest by this factor.
+constexpr double kThroughReversals = 1.35;
+
 // A response of passive joints is due only after a fast rise of the command.
 constexpr double kPushedWithin_s =
     0.1;  // from half the stall command to it; if slower, all joints follow quasi-statically
@@ -84,6 +88,7 @@ Trip EncoderMotionMonitor::add(const MotionSample& sample) noexcept {
       check_repetition(j, sample);
       check_late_start(j);
       check_stall(j);
+      check_small_motion(j);
       check_response(j, sample);
     }
     if (is_at_end_stop(j, sample.now.joint[j].angle_rad)) continue;
@@ -127,6 +132,7 @@ void EncoderMotionMonitor::update_phase(const MotionSample& sample) noexcept {
     JointHistory& joint = joints_[j];
     // A hand may have stopped the joint at once. No stop is judged by motions of an earlier phase.
     joint.rest = {};
+    joint.near = {sample.counts[j], {}};
     joint.speed = 0.0;
     joint.next_motion = 0;
     joint.awaits_response = false;
@@ -146,12 +152,8 @@ void EncoderMotionMonitor::update_phase(const MotionSample& sample) noexcept {
   }
 }
 
-// Integrates the motion without friction or load due to commands above the stall command. Below it,
-// friction brakes the joint. `push` starts from rest at each change of
-// sign, as a joint that does not count has not moved.
 void EncoderMotionMonitor::update_motor(std::size_t j, const MotionSample& sample) noexcept {
   JointHistory& joint = joints_[j];
-  DriveSinceMotion& rest = joint.rest;
   const JointDrive& motion = bounds_[j].motion;
   if (motion.motor < 0) return;
   const double u = command_[static_cast<std::size_t>(motion.motor)];
@@ -164,22 +166,34 @@ void EncoderMotionMonitor::update_motor(std::size_t j, const MotionSample& sampl
   if (pushed != joint.push_direction) joint.push_since_s = now_s_;
   joint.push_direction = pushed;
   if (u != 0.0) update_rig_motion(j);
-  const bool drives = is_driven(j);
-  if (drives) {
-    rest.pushed_s += since_s_;
+  if (is_driven(j)) {
+    joint.rest.pushed_s += since_s_;
     update_push(j, sample);
-    if (u * rest.push.reach < 0.0) {
-      const double counted = std::abs(rest.push.reach) - kCountedBeyond * stall_reach(j);
-      rest.earlier_pushes += std::max(counted, 0.0);
-      rest.push = {};
-    }
   }
-  for (FreeMotion* moved : {&rest.total, &rest.push}) {
-    const double braked = std::abs(moved->impulse) - motion.stall_command * since_s_;
+  joint.rest.pushes.add(u, since_s_, motion);
+  joint.near.pushes.add(u, since_s_, motion);
+}
+
+// Integrates the motion without friction or load due to commands above the stall command. Below it,
+// friction brakes the joint. The last push starts from rest at each change of sign, as a joint that
+// does not count has not moved.
+void EncoderMotionMonitor::Pushes::add(double u, double since_s,
+                                       const JointDrive& motion) noexcept {
+  const bool drives = !(std::abs(u) < motion.stall_command);
+  if (drives && u * last.reach < 0.0) {
+    earlier += std::max(std::abs(last.reach) - kCountedBeyond * stall_reach(motion), 0.0);
+    last = {};
+  }
+  for (FreeMotion* moved : {&total, &last}) {
+    const double braked = std::abs(moved->impulse) - motion.stall_command * since_s;
     moved->impulse =
-        drives ? moved->impulse + u * since_s_ : sign_of(moved->impulse) * std::max(braked, 0.0);
-    moved->reach += moved->impulse * since_s_;
+        drives ? moved->impulse + u * since_s : sign_of(moved->impulse) * std::max(braked, 0.0);
+    moved->reach += moved->impulse * since_s;
   }
+}
+
+double EncoderMotionMonitor::Pushes::reach() const noexcept {
+  return std::max(earlier + std::abs(last.reach), std::abs(total.reach) / kThroughReversals);
 }
 
 // Called while the motor is commanded. Other motors may also move or hold the joint.
@@ -199,7 +213,7 @@ void EncoderMotionMonitor::update_encoder(std::size_t j, const MotionSample& sam
   const std::int64_t counts = sample.counts[j];
   if (!joint.seen) {
     joint.seen = true;
-    joint.reference = joint.span_counts = joint.creep_counts = counts;
+    joint.reference = joint.span_counts = joint.creep_counts = joint.near.counts = counts;
     joint.first_s = joint.moved_s = joint.span_s = joint.creep_s = now_s_;
   }
   joint.steps.add(counts, now_s_);
@@ -214,6 +228,7 @@ void EncoderMotionMonitor::update_encoder(std::size_t j, const MotionSample& sam
     joint.span_counts = counts;
     joint.span_s = now_s_;
   }
+  if (std::abs(counts - joint.near.counts) >= kNearCounts) joint.near = {counts, {}};
   if (std::abs(counts - joint.reference) < kMoveCounts) return;
   const double rested_s = now_s_ - joint.moved_s;
   begin_motion(j, rested_s);
@@ -268,7 +283,7 @@ void EncoderMotionMonitor::begin_motion(std::size_t j, double rested_s) noexcept
   if (rested_s >= kRecent_s) joint.spans = {};
   if (joint.start != FirstMotionState::kWaiting || rested_s < kRest_s) return;
   const double command = joint.start_is_mixed ? 0.0 : joint.start_command;
-  start(j, joint.rest.total.reach != 0.0 ? sign_of(joint.rest.total.reach) : command,
+  start(j, joint.rest.pushes.total.reach != 0.0 ? sign_of(joint.rest.pushes.total.reach) : command,
         joint.reference, 0.0);
 }
 
@@ -294,8 +309,7 @@ void EncoderMotionMonitor::start(std::size_t j, double pushed, std::int64_t coun
   if (joint.start_direction == 0.0) joint.start = FirstMotionState::kWaiting;
 }
 
-double EncoderMotionMonitor::stall_reach(std::size_t j) const noexcept {
-  const JointDrive& motion = bounds_[j].motion;
+double EncoderMotionMonitor::stall_reach(const JointDrive& motion) noexcept {
   return 0.5 * motion.stall_command * motion.stall_time_s * motion.stall_time_s;
 }
 

@@ -29,6 +29,7 @@ struct MotionSample {
   std::span<const std::int64_t> counts;  ///< of each joint's encoder, unwrapped
   std::span<const double> command;       ///< of each motor, in effect from this sample on
   MotionPhase phase = MotionPhase::kHandled;
+  bool is_open_loop = true;  ///< the scenario's commands depend on time alone
 };
 
 /// Checks whether the motion measured by the encoders is plausible for the commands of the motors.
@@ -53,6 +54,7 @@ class EncoderMotionMonitor {
   // At the edge between two counts an encoder alternates by one, with a broken channel forever. So
   // only two counts from the last position are motion.
   static constexpr std::int64_t kMoveCounts = 2;
+  static constexpr std::int64_t kNearCounts = 8;  // of a position
   static constexpr double kRest_s = 0.2;       // without motion, until a joint is at rest
   static constexpr double kRecent_s = 0.3125;  // a speed of this age predicts a turning point
   // Largest acceleration of a joint by motors, friction and other joints, without an impact
@@ -73,10 +75,21 @@ class EncoderMotionMonitor {
     double speed = 0.0;  // mean, magnitude [rad/s]
   };
 
-  /// Motion that pushes of a motor would cause without friction and load, divided by κ.
+  /// Motion that a motor would cause from rest without friction and load, divided by κ.
   struct FreeMotion {
     double impulse = 0.0;  // ∫u dt
     double reach = 0.0;    // ∫∫u dt²
+  };
+
+  /// Free motions by the pushes of a joint's own motor. A push is a command of one sign.
+  struct Pushes {
+    FreeMotion total;
+    FreeMotion last;       // since the command last changed its sign, from rest
+    double earlier = 0.0;  // sum of the reaches before, less what may not be counted
+
+    void add(double u, double since_s, const JointDrive& motion) noexcept;
+    /// Returns the reach that moves a joint unless other joints take up the torque.
+    double reach() const noexcept;
   };
 
   /// Durations and integrals of the motor commands since a joint's last motion.
@@ -84,10 +97,14 @@ class EncoderMotionMonitor {
     double driven_s = 0.0;  // time in which any motor drove
     double shaken_s = 0.0;  // part of that in which a command changed
     double pushed_s = 0.0;  // part of that in which the joint's own motor drove
-    FreeMotion total;
-    FreeMotion push;                  // since the command last changed its sign, from rest
-    double earlier_pushes = 0.0;      // sum of the reaches before, less what may not be counted
+    Pushes pushes;
     std::optional<bool> rig_moved{};  // any joint, when the own motor was first commanded
+  };
+
+  /// Pushes since a joint came near its present position.
+  struct DriveNearPosition {
+    std::int64_t counts = 0;  // of the position
+    Pushes pushes;
   };
 
   struct JointHistory {
@@ -101,6 +118,7 @@ class EncoderMotionMonitor {
     std::array<CountChange, kMoveHistory> motions{};
     std::size_t next_motion = 0;
     DriveSinceMotion rest;
+    DriveNearPosition near;
 
     std::int64_t span_counts = 0;
     double span_s = 0.0;
@@ -168,11 +186,13 @@ class EncoderMotionMonitor {
   /// began at `since_s` or later [rad/s].
   double largest_recent_speed(std::size_t j, std::size_t span_count, double since_s) const noexcept;
   /// Returns ∫∫u dt² of the stall limits: the stall command during the stall time.
-  double stall_reach(std::size_t j) const noexcept;
+  static double stall_reach(const JointDrive& motion) noexcept;
   bool is_at_end_stop(std::size_t j, double angle_rad) const noexcept;
 
   void check_late_start(std::size_t j) noexcept;
   void check_stall(std::size_t j) noexcept;
+  void check_small_motion(std::size_t j) noexcept;
+  void fail_stall(std::size_t j, double reach, double stall_limits) noexcept;
   void check_sudden_stop(std::size_t j) noexcept;
   void check_frozen_passive_joint(std::size_t j) noexcept;
   void check_response(std::size_t j, const MotionSample& sample) noexcept;

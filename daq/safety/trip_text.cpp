@@ -48,7 +48,7 @@ constexpr CauseText kCauses[] = {
     {TripCause::kWrongDirection, "wrong direction", "motion against the command", "rad", "m"},
     {TripCause::kCountStep, "count step", "single step of the counts", "rad", "m"},
     {TripCause::kReversal, "reversal", "sudden change of speed against the motor", "rad/s", "m/s"},
-    {TripCause::kRepeatedCounts, "repeated counts", "repeated changes of the counts", ""},
+    {TripCause::kRepeatedCounts, "repeated counts", "repeated motion to and fro", "counts"},
     {TripCause::kCreep, "creep", "speed at rest", "rad/s", "m/s"},
     {TripCause::kGrowingSwings, "growing swings", "ratio of successive swings", ""},
     {TripCause::kCommandMismatch, "command mismatch", "output that the unit reports", ""},
@@ -170,9 +170,9 @@ std::string describe_motion_trip(const Trip& trip, const std::string& unit) {
              "Check the encoder and its cable, and whether the joint hit something. "
              "If it hit an end stop, add the stop in stops { }";
     case TripCause::kRepeatedCounts:
-      return "its encoder repeated " + value +
-             " earlier changes of its counts exactly, but its motor's commands did not repeat" +
-             at + "A joint does not move like that. Check the unit and its firmware";
+      return "its encoder repeated a motion to and fro exactly, along a path longer than its "
+             "extent by " +
+             value + at + "No joint moves like that. Check the unit and its firmware";
     case TripCause::kCreep:
       return "it keeps moving at " + value + " although nothing is driven" + at_time(trip) +
              ". Bring it to rest. "

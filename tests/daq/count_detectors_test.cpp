@@ -203,51 +203,60 @@ std::vector<std::int64_t> make_walk(std::uint64_t seed, std::size_t size) {
   return walk;
 }
 
-/// Number of changes of the last samples that repeat, `lag` samples later, earlier ones.
-int count_repeated(const std::vector<std::int64_t>& counts, std::size_t lag) {
-  int changes = 0;
+/// By how much the path of the last samples that repeat, `lag` samples later, earlier ones is
+/// longer than its extent.
+std::int64_t reversed_path(const std::vector<std::int64_t>& counts, std::size_t lag) {
+  std::int64_t path = 0, lowest = counts.back(), highest = counts.back();
   for (std::size_t k = counts.size(); k-- > lag + 1 && counts[k] == counts[k - lag];) {
     if (counts[k - 1] != counts[k - 1 - lag]) break;
-    changes += counts[k] != counts[k - 1];
+    path += std::abs(counts[k] - counts[k - 1]);
+    lowest = std::min(lowest, counts[k - 1]);
+    highest = std::max(highest, counts[k - 1]);
   }
-  return changes;
+  return path - (highest - lowest);
 }
 
-// A loop of any length, from any sample on; the commands are random. The detector must find it as
-// soon as 201 changes repeat, which a comparison of all samples counts.
-TEST(CountRepetition, FindsALoopAfterTwoHundredChanges) {
+// A loop of any length, from any sample on; the commands differ. The detector must find it as
+// soon as the repeated path is longer than its extent by more than 32 counts, and its extent is
+// eight.
+TEST(CountRepetition, FindsALoopOnceItsPathIsLongerThanItsExtent) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937_64 random(seed);
     const std::size_t length = 200 + random() % 1500, from = length + 50 + random() % 500;
     std::vector<std::int64_t> counts = make_walk(seed, from);
+    for (std::int64_t& each : counts) each *= 4;
     CountRepetitionDetector detector(0.5);
-    int found = 0;
+    std::int64_t found = 0;
     double u_V = 0.0;
     std::size_t k = 0;
     for (; k < from + 3000 && found == 0; ++k) {
       if (k >= from) counts.push_back(counts[k - length]);
-      if (k % 150 == 0) u_V = static_cast<double>(random() % 8);
-      found = detector.add(counts[k], u_V, kTick_s * static_cast<double>(k), 0.0);
+      u_V = k < from ? 0.0 : 50.0;
+      found = detector.add(counts[k], u_V, kTick_s * static_cast<double>(k), 0.0, true);
       if (k < from) {
         ASSERT_EQ(found, 0) << k;
       }
     }
-    ASSERT_GT(found, CountRepetitionDetector::kChangesMax);
-    EXPECT_EQ(found, CountRepetitionDetector::kChangesMax + 1);
+    ASSERT_GT(found, CountRepetitionDetector::kReversedMax);
     counts.resize(k);
-    EXPECT_NEAR(count_repeated(counts, length), found, 1);
+    EXPECT_LE(std::abs(reversed_path(counts, length) - found), 8);
+    // One sample adds eight counts, and the first window is compared as a whole.
+    if (k > from + 33) {
+      EXPECT_LE(found, CountRepetitionDetector::kReversedMax + 8);
+    }
   }
 }
 
 struct RepetitionCase {
   const char* name;
-  int repeated = 400;  // samples, each of which changes the counts
+  int repeated = 400;  // samples
   int lag = 500;
   double later_V = 1.5;   // command while they repeat; 1 V before
   double steady_s = 0.0;  // since the last change of a command
-  int amplitude = 20;     // of the counts
-  int flaw_at = -1;       // a single count differs
+  bool is_open_loop = true;
+  int amplitude = 60;  // of a motion to and fro by one count a sample
+  int flaw_at = -1;    // a single count differs
   bool is_found = true;
 };
 
@@ -256,20 +265,20 @@ class ARepetition : public ::testing::TestWithParam<RepetitionCase> {};
 TEST_P(ARepetition, IsFoundIfNoMotionExplainsIt) {
   const RepetitionCase& test = GetParam();
   CountRepetitionDetector detector(0.5);
-  std::mt19937_64 random(7);
+  const std::vector<std::int64_t> walk = make_walk(7, static_cast<std::size_t>(test.lag));
   std::vector<std::int64_t> counts;
-  int found = 0;
+  std::int64_t found = 0;
   for (int k = 0; k < test.lag + test.repeated; ++k) {
-    // Every sample changes the counts: around zero, by a random amount.
-    const std::int64_t size =
-        1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(test.amplitude / 2));
     const bool repeats = k >= test.lag;
-    counts.push_back(repeats      ? counts[static_cast<std::size_t>(k - test.lag)]
-                     : k % 2 == 0 ? size
-                                  : -size);
+    const int swing = std::abs((k + test.amplitude) % (2 * test.amplitude) - test.amplitude);
+    counts.push_back(repeats ? counts[static_cast<std::size_t>(k - test.lag)]
+                     : k < (test.amplitude < 10 ? 250 : 120)
+                         ? swing
+                         : 1000 + walk[static_cast<std::size_t>(k)]);
     if (repeats && k - test.lag == test.flaw_at) ++counts.back();
     const double u_V = repeats ? test.later_V : 1.0;
-    found = std::max(found, detector.add(counts.back(), u_V, kTick_s * k, test.steady_s));
+    found = std::max(found, detector.add(counts.back(), u_V, kTick_s * k, test.steady_s,
+                                         test.is_open_loop || !repeats));
   }
   EXPECT_EQ(found > 0, test.is_found) << found;
 }
@@ -278,35 +287,56 @@ INSTANTIATE_TEST_SUITE_P(
     Of, ARepetition,
     ::testing::Values(
         RepetitionCase{.name = "OtherCommands"},
-        RepetitionCase{.name = "TwoHundredChanges", .repeated = 201, .is_found = false},
-        RepetitionCase{.name = "OneMore", .repeated = 202},
+        RepetitionCase{
+            .name = "ThirtyTwoCountsBack", .repeated = 93, .later_V = 9.0, .is_found = false},
+        RepetitionCase{.name = "OneCountMore", .repeated = 94, .later_V = 9.0},
         RepetitionCase{.name = "TheSameCommandsThatChange", .later_V = 1.0, .is_found = false},
+        RepetitionCase{
+            .name = "TheSameCommandsUnderFeedback", .later_V = 1.0, .is_open_loop = false},
         RepetitionCase{.name = "ConstantCommands", .later_V = 1.0, .steady_s = 100.0},
-        RepetitionCase{.name = "CommandsThatChangedInTheOriginal",
+        RepetitionCase{.name = "CommandsThatChangedAfterTheOriginal",
                        .later_V = 1.0,
-                       .steady_s = 0.6,
+                       .steady_s = 0.4,
                        .is_found = false},
         RepetitionCase{.name = "OtherCommandsForATenthOfAStallSecond",
                        .repeated = 202,
                        .later_V = 1.24,
                        .is_found = false},
         RepetitionCase{.name = "StrongerCommands", .repeated = 202, .later_V = 1.26},
-        RepetitionCase{.name = "Noise", .amplitude = 6, .is_found = false},
-        RepetitionCase{.name = "LargerMotion", .amplitude = 10},
-        RepetitionCase{.name = "AFlaw", .repeated = 390, .flaw_at = 199, .is_found = false},
+        RepetitionCase{.name = "SevenCounts",
+                       .repeated = 250,
+                       .later_V = 9.0,
+                       .amplitude = 7,
+                       .is_found = false},
+        RepetitionCase{.name = "EightCounts", .repeated = 250, .later_V = 9.0, .amplitude = 8},
+        RepetitionCase{
+            .name = "AFlaw", .repeated = 120, .later_V = 9.0, .flaw_at = 92, .is_found = false},
         RepetitionCase{.name = "ALongLoop", .lag = 8100},
         RepetitionCase{.name = "ALongerLoop", .lag = 8200, .is_found = false},
-        RepetitionCase{.name = "AShortLoop", .lag = 20, .steady_s = 100.0}),
+        RepetitionCase{.name = "AShortLoop", .lag = 150, .steady_s = 100.0}),
     [](const auto& test) { return test.param.name; });
+
+// A command steps during the first period. From then on the counts repeat under a constant one.
+TEST(CountRepetition, IsFoundOnceTheOriginalIsAfterTheLastChangeOfTheCommand) {
+  CountRepetitionDetector detector(0.5);
+  int found_at = -1;
+  for (int k = 0; k < 2000 && found_at < 0; ++k) {
+    const double time_s = kTick_s * k, steady_s = std::max(time_s - 0.25, 0.0);
+    const int counts = std::abs(k % 400 - 200);
+    if (detector.add(counts, k < 250 ? 0.9 : 1.0, time_s, steady_s, true) > 0) found_at = k;
+  }
+  // The second period repeats what was counted from sample 250 on: down, then 33 counts up.
+  EXPECT_NEAR(found_at, 400 + 400 + 33, 2);
+}
 
 // Constant commands below the stall command: friction may hold a joint, and a swing may repeat.
 TEST(CountRepetition, IsNotOfAJointThatIsHardlyDriven) {
   for (const auto& [u_V, is_found] :
        {std::pair(0.49, false), std::pair(-0.51, true), std::pair(kNaN, true)}) {
     CountRepetitionDetector detector(0.5);
-    int found = 0;
+    std::int64_t found = 0;
     for (int k = 0; k < 2000; ++k) {
-      found = std::max(found, detector.add(k % 300, u_V, kTick_s * k, 100.0));
+      found = std::max(found, detector.add(k % 300, u_V, kTick_s * k, 100.0, true));
     }
     EXPECT_EQ(found > 0, is_found) << u_V;
   }
@@ -331,8 +361,8 @@ TEST_F(Motion, CountsThatRepeatTripInTheDriveAlone) {
       if (at < 0) continue;
       EXPECT_EQ(trip_.cause, TripCause::kRepeatedCounts);
       EXPECT_EQ(trip_.joint, 0);
-      EXPECT_EQ(trip_.value, 201.0);
-      EXPECT_EQ(trip_.limit, 200.0);
+      EXPECT_GT(trip_.value, 32.0);
+      EXPECT_EQ(trip_.limit, 32.0);
     }
   }
 }

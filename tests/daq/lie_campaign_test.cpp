@@ -51,7 +51,8 @@ constexpr double kPushBound = 0.25;
 constexpr double kAcceleration = 1.81;  // [rad/s² per V]
 constexpr double kMovingPushBound = kAcceleration * 1.85 * 0.5 * 0.5 * 0.65 * 0.65;
 constexpr double kFreezeBound = 1.5 * 0.45 + kPushBound;
-// A repetition is found after two periods and 200 changes of the counts.
+// A repetition is found in the second period, or later if a period has hardly more than the eight
+// counts of a motion.
 constexpr double kLoopTime_s = 2.0 * 2.0 * 0.6 + 1.0;
 // Anything else leaves the angle true but late: by the staleness (15 ms), a sample (1 ms), the
 // command's time to live (20 ms) and a tick. The fastest arm of the campaign has 12 rad/s.

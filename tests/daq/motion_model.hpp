@@ -163,6 +163,19 @@ class MotionModel {
     const std::size_t after = count > 0 ? joints_[j].motions[count - 1].k + 1 : 0;
     return std::max(after, phase_start_[k]);
   }
+  /// First sample of the phase since the joint was eight counts from its reference position.
+  std::size_t near_start(std::size_t j, std::size_t k) const {
+    std::size_t start = phase_start_[k];
+    std::int64_t reference = counts(j, start);
+    for (std::size_t i = start; i <= k; ++i) {
+      if (!state(j, i).valid) continue;
+      if (i == joints_[j].seen) reference = counts(j, i);
+      if (std::abs(counts(j, i) - reference) < 8) continue;
+      reference = counts(j, i);
+      start = i + 1;
+    }
+    return start;
+  }
   /// Mean speed over the last three motions of the phase.
   double last_speed(std::size_t j, std::size_t k) const {
     const auto& motions = joints_[j].motions;
@@ -387,6 +400,10 @@ class MotionModel {
     if (others_move && did_rig_move(j, k).value_or(false)) {
       share = std::max(1.0, 1.85 - 6.0 * std::pow(sum.pushed_s * last_speed(j, k) / scale(j), 2));
     }
+    compare_reach(j, k, sum, share);
+    compare_reach(j, k, integrate(j, near_start(j, k), k), 4.0);
+  }
+  void compare_reach(std::size_t j, std::size_t k, const Reach& sum, double share) {
     const double limit = share * stall_reach(j);
     const double reach =
         std::max(sum.earlier + std::abs(sum.push), std::abs(sum.total_reach) / 1.35);
@@ -440,7 +457,7 @@ class MotionModel {
       fail(TripCause::kFrozenEncoder, j, k, shaken_s, 0.9);
     }
     const double speed = largest_speed(j, k, 5, std::max(changed_s, phase_s));
-    const double longest_s = std::sqrt(16.0 * 0.3125 * (3.6e-3 * scale(j) + q(j)) / speed);
+    const double longest_s = std::sqrt(16.0 * 0.3125 * (5e-3 * scale(j) + q(j)) / speed);
     if (moved_s(j, k) >= changed_s && driven_s > 0.1 && speed > 0.15 * scale(j) &&
         driven_s > longest_s) {
       fail(TripCause::kFrozenEncoder, j, k, driven_s, longest_s);

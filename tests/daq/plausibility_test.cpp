@@ -46,10 +46,27 @@ TEST_F(Motion, StallIgnoresCommandsBelowItsThreshold) {
 TEST_F(Motion, StallDistinguishesMotionFromAnAlternatingEncoder) {
   limits_.motion[1].is_unaffected = true;
   begin(1.0);
-  EXPECT_EQ(until_trip(5000, [&](int k) { return step(2 * (k / 400), 3 * k, 1.0); }), -1);
+  EXPECT_EQ(until_trip(5000, [&](int k) { return step(2 * (k / 150), 3 * k, 1.0); }), -1);
   begin(1.0);
   EXPECT_GT(until_trip(5000, [&](int k) { return step(k % 2, 10 * k, 1.0); }), 0);
   EXPECT_EQ(trip_.cause, TripCause::kStall);
+}
+
+// Pushes that suffice for four stall limits move a joint by eight counts: two seconds at half a
+// volt more than the stall command.
+TEST_F(Motion, StallFindsCountsThatStayWithinEightOfAPosition) {
+  for (const auto& [counts, trips] :
+       {std::pair(2, true), std::pair(7, true), std::pair(8, false)}) {
+    SCOPED_TRACE(counts);
+    begin(1.0);
+    const int at = until_trip(5000, [&, counts = counts](int k) {
+      return step(k / 50 % 2 == 0 ? counts : 0, 0, k % 1000 < 990 ? 1.0 : 0.0);
+    });
+    EXPECT_EQ(at > 0 && trip_.cause == TripCause::kStall, trips);
+    if (!trips) continue;
+    EXPECT_NEAR(trip_.limit, 0.6 * 2.0, 1e-9);  // four times the reach takes twice the time
+    EXPECT_NEAR(at * kTick_s, 0.6 * 2.0 * std::sqrt(0.5), 0.01);
+  }
 }
 
 // A fast small command hardly moves a joint, never by a whole count, and must not trip.
@@ -250,7 +267,7 @@ TEST_F(Motion, PassesAJointThatWasStoppedBeforeTheDrive) {
       // 0.5 V moves the arm at the end of its stall time; the commands shake the pendulum.
       EXPECT_EQ(until_trip(3000,
                            [&](int k) {
-                             const std::int64_t arm = turned(1000) + 2 * (k / 500);
+                             const std::int64_t arm = turned(1000) + 2 * (k / 200);
                              return step(arm, turned(1000), k % 50 < 25 ? 0.5 : 0.55);
                            }),
                 -1);
@@ -329,8 +346,7 @@ TEST_F(Motion, SilenceOfAPassiveJointTripsByItsSpeedBefore) {
     EXPECT_EQ(trip_.joint, passive);
     // The limit is sqrt(16 W (d + q)/v) from the last two counts on, up to 15 ms earlier; v is
     // uncertain by one count per span.
-    EXPECT_NEAR((at - 1000) * kTick_s, std::sqrt(16 * 0.3125 * (3.6e-3 + kCount_rad) / speed),
-                0.04);
+    EXPECT_NEAR((at - 1000) * kTick_s, std::sqrt(16 * 0.3125 * (5e-3 + kCount_rad) / speed), 0.04);
   }
 }
 
