@@ -17,9 +17,8 @@ constexpr double kUndetectedTravel = 0.1;  // travel of a joint after its encode
 // equilibrium. At the extremes of a slow forced motion of acceleration a, it rests for up to T = 2
 // sqrt(4 (d + q) / a). In the time W before, its speed was below a W, so speed·T² was below 16 W (d
 // + q). With more, the encoder of a joint too fast for friction to stop is frozen.
-constexpr double kHeldWithin = 5e-3;  // d; 2.3 mrad for the pendulum of the shipped rig
-constexpr double kHeldSpeed =
-    0.15;  // [rad/s] that friction of 0.5 rad/s² takes within W; shipped rig: 0.4
+constexpr double kHeldWithin = 6e-3;  // d; 2.3 mrad for the pendulum of the shipped rig
+constexpr double kHeldSpeed = 0.2;    // [rad/s] that friction of 0.64 rad/s² takes within W
 constexpr double kFrictionRestTimeMin_s = 0.1;
 
 // Joints that already move may take up a motor's torque, so that the driven joint rests: in a
@@ -29,6 +28,7 @@ constexpr double kFrictionRestTimeMin_s = 0.1;
 // moved them.
 constexpr double kAbsorbed = 1.85;         // largest limit, in stall limits
 constexpr double kAbsorbedDecrease = 6.0;  // [1/rad²]
+constexpr double kAbsorbingSpeed = 1.5;    // of another joint; honest runs need 2.25 rad/s
 
 // Limit of the pushes within which a joint moves by kNearCounts, in stall limits. An intact joint
 // needs 8/12 of one, and 2.2 against friction of 0.7 stall commands. If gravity or joints that move
@@ -88,7 +88,10 @@ void EncoderMotionMonitor::check_stall(std::size_t j) noexcept {
   }
   bool others_move = false;
   for (const std::size_t k : indices(joint_count_)) {
-    others_move = others_move || joints_[k].moved_s > joint.moved_s + kRest_s / 2.0;
+    others_move =
+        others_move ||
+        (joints_[k].moved_s > joint.moved_s + kRest_s / 2.0 &&
+         !(largest_recent_speed(k, kSpanCount, 0.0) < kAbsorbingSpeed * bounds_[k].scale));
   }
   const double travel = rest.pushed_s * joint.speed / bounds_[j].scale;
   const double absorbed = kAbsorbed - kAbsorbedDecrease * travel * travel;

@@ -394,7 +394,8 @@ class MotionModel {
     }
     bool others_move = false;
     for (std::size_t p = 0; p < kRunJoints; ++p) {
-      others_move = others_move || moved_s(p, k) > moved_s(j, k) + 0.1;
+      others_move = others_move || (moved_s(p, k) > moved_s(j, k) + 0.1 &&
+                                    largest_speed(p, k, 5, 0.0) >= 1.5 * scale(p));
     }
     double share = 1.0;
     if (others_move && did_rig_move(j, k).value_or(false)) {
@@ -457,8 +458,8 @@ class MotionModel {
       fail(TripCause::kFrozenEncoder, j, k, shaken_s, 0.9);
     }
     const double speed = largest_speed(j, k, 5, std::max(changed_s, phase_s));
-    const double longest_s = std::sqrt(16.0 * 0.3125 * (5e-3 * scale(j) + q(j)) / speed);
-    if (moved_s(j, k) >= changed_s && driven_s > 0.1 && speed > 0.15 * scale(j) &&
+    const double longest_s = std::sqrt(16.0 * 0.3125 * (6e-3 * scale(j) + q(j)) / speed);
+    if (moved_s(j, k) >= changed_s && driven_s > 0.1 && speed > 0.2 * scale(j) &&
         driven_s > longest_s) {
       fail(TripCause::kFrozenEncoder, j, k, driven_s, longest_s);
     }

@@ -332,7 +332,7 @@ TEST_F(Motion, SuddenStopIsHonestAtAnEndStop) {
 // Under a steady command a passive joint moved faster than friction could stop it at once.
 TEST_F(Motion, SilenceOfAPassiveJointTripsByItsSpeedBefore) {
   for (const auto& [speed, passive, trips] :
-       {std::tuple(0.13, 1, false), std::tuple(0.2, 1, true), std::tuple(0.2, 0, true)}) {
+       {std::tuple(0.17, 1, false), std::tuple(0.25, 1, true), std::tuple(0.25, 0, true)}) {
     SCOPED_TRACE(::testing::Message() << speed << ' ' << passive);
     if (passive == 0) std::swap(limits_.motion[0], limits_.motion[1]);
     begin(1.0);
@@ -346,7 +346,7 @@ TEST_F(Motion, SilenceOfAPassiveJointTripsByItsSpeedBefore) {
     EXPECT_EQ(trip_.joint, passive);
     // The limit is sqrt(16 W (d + q)/v) from the last two counts on, up to 15 ms earlier; v is
     // uncertain by one count per span.
-    EXPECT_NEAR((at - 1000) * kTick_s, std::sqrt(16 * 0.3125 * (5e-3 + kCount_rad) / speed), 0.04);
+    EXPECT_NEAR((at - 1000) * kTick_s, std::sqrt(16 * 0.3125 * (6e-3 + kCount_rad) / speed), 0.04);
   }
 }
 
