@@ -28,7 +28,8 @@ struct RunOptions {
   ServiceOptions service;         ///< service to stream to
   std::string url;                ///< URL of the unit; empty: the URL in the rig file
   bool not_commissioned = false;  ///< allow large commands on a rig that is not commissioned
-  /// Precisions at which the recording may end before its scenario does.
+  /// Required precisions of parameters. When all are reached, the recording may end before its
+  /// scenario.
   std::vector<proto::LiveTarget> until = {};
   bool terminal = false;  ///< output goes to a terminal: show the run's progress
 };

@@ -39,7 +39,8 @@ struct CommissionRecord {
   std::string unit_id;
   std::string configuration_hash;  ///< of the unit
   std::string hash;                ///< of the checked settings, see commission_file.hpp
-  /// Safety limits at the commissioning; nullopt if the record has none or does not fit the file.
+  /// Safety limits at the commissioning; nullopt if the record contains no limits or does not match
+  /// the file.
   std::optional<SafetyLimits> limits = {};
 };
 

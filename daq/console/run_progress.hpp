@@ -21,7 +21,7 @@ struct RunViewSettings {
 
 /// Prints messages for the operator during a run. On a terminal, a view below the messages is
 /// updated in place: progress, a bar for each joint and motor in its safety limits, and the
-/// estimates of --until. Elsewhere, only lines are printed. Never waits for the output.
+/// estimates of --until. On other outputs, only lines are printed. Never waits for the output.
 class RunProgress {
  public:
   /// @param terminal  `out` is a terminal
@@ -30,10 +30,12 @@ class RunProgress {
 
   void say(const std::string& line) { writer_.add_line(line); }
 
-  /// Updates the view, at most ten times a second; elsewhere, prints the estimates now and then.
+  /// On a terminal, updates the view, at most ten times a second. On other outputs, prints the
+  /// estimates from time to time.
   void show(const Supervisor& supervisor, const UntilRule& rule);
 
-  /// Removes the view and waits until all messages are written. Nothing may be said afterwards.
+  /// Removes the view and waits until all messages are written. say() must not be called
+  /// afterwards.
   void finish() { writer_.finish(); }
 
   /// Returns the lines of the view.

@@ -9,8 +9,8 @@
 namespace daq {
 
 /// Reports when the service is unreachable, when it will lack samples, when it is back, and when it
-/// sends no estimates. Passes estimates on to the rule that may end the recording, and requests of
-/// the service's clients to stop the rig.
+/// sends no estimates. Passes estimates on to the rule that may end the recording. Also passes on
+/// requests from clients of the service to stop the rig.
 class StreamWatch {
  public:
   /// @param stream  may be null

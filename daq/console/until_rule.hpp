@@ -14,10 +14,10 @@ namespace daq {
 /// @throws proto::InputError with the remedy
 proto::LiveTarget parse_live_target(const std::string& text);
 
-/// Decides from the estimates during a recording whether it may end: the model fits, and each
-/// target holds, on kEstimates consecutive estimates that span kRest_s of the recording. The rule
-/// does not end the recording at the first small interval, because it looks at many intervals, and
-/// the smallest of them are too small too often.
+/// Decides from the estimates during a recording whether the recording may end. Over kEstimates
+/// consecutive estimates that span kRest_s of the recording, the model must fit and each target
+/// precision must be reached. A single small interval is not sufficient: among many intervals, the
+/// smallest are too often smaller than the error of the estimate.
 class UntilRule {
  public:
   static constexpr int kEstimates = 3;

@@ -47,8 +47,8 @@ class Supervisor {
   /// being stopped.
   void add_late_sample(const firmware_iface::UnitSample& sample);
 
-  /// Adds readings of inertial sensors that no later sample contains, such as the last ones of a
-  /// run.
+  /// Adds readings of inertial sensors that no later sample contains, such as the last readings of
+  /// a run.
   void add_inertial_readings(const firmware_iface::InertialReadings& readings);
 
   /// Returns the number of recorded readings of an inertial sensor.

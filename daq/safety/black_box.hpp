@@ -21,9 +21,9 @@ struct StoredMessage {
   std::span<const std::uint8_t> message() const noexcept { return {bytes.data(), size_bytes}; }
 };
 
-/// Flight recorder of the messages between host and unit: stores the last ones before a trip and
-/// some after the trip. The real-time thread writes the messages. Once the black box is frozen, its
-/// messages do not change and any thread may read them.
+/// Flight recorder of the messages between host and unit: stores the last messages before a trip
+/// and some messages after the trip. The real-time thread writes the messages. Once the black box
+/// is frozen, its messages do not change and any thread may read them.
 class BlackBox : public firmware_iface::MessageListener {
  public:
   static constexpr std::size_t kCapacity = 512;   ///< a quarter of a second at 1 kHz

@@ -28,13 +28,14 @@ class CountStepDetector {
   /// Forgets the changes of speed so far.
   void start_phase() noexcept { changes_ = {}; }
 
-  /// Compares a step [counts] with the steps of the kNeighbours samples before and after it. It is
-  /// the step of kNeighbours samples ago.
+  /// Compares the step of kNeighbours samples ago [counts] with the steps of the kNeighbours
+  /// samples before and after it.
   Comparison compare_step() const noexcept;
 
-  /// Compares the change of the joint's speed [counts/s] with the largest one of a joint, and with
-  /// twice the largest one before it in this phase. Zero unless the joint turned from moving in a
-  /// direction to moving against it, and for the first kBlocksMin blocks of readings.
+  /// Compares the last change of the joint's speed [counts/s] with the largest change that a joint
+  /// can reach, and with twice the largest earlier change in this phase. The change is zero during
+  /// the first kBlocksMin blocks of readings, and unless the joint reversed from motion in
+  /// `direction` to motion against it.
   /// @param direction  sign of the counts in which the joint's motor pushes
   /// @param pushed_s   time for which the motor has pushed that way
   Comparison compare_reversal(double direction, double pushed_s) const noexcept;
@@ -62,7 +63,7 @@ class CountStepDetector {
     double block = 0.0, last_block = 0.0, earlier = 0.0;
   };
   void store_change() noexcept;
-  /// Change of counts and time to a reading from the one before it.
+  /// Returns the changes of counts and time from the previous reading to a reading.
   Reading step(std::size_t ago) const noexcept;
   Turn find_turn() const noexcept;
   const Reading& reading(std::size_t ago) const noexcept {

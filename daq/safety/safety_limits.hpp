@@ -161,7 +161,7 @@ class SafetyMonitor {
   /// @param unstored_s  time since data were last stored
   void check_host(double time_s, double pause_s, double unstored_s) noexcept;
 
-  /// Records a trip whose cause was detected elsewhere (unit, link). Does nothing after a trip.
+  /// Records a trip whose cause another class detected (unit, link). Does nothing after a trip.
   /// @param index  of the motor or inertial sensor concerned, if any
   void trip(TripCause cause, double time_s, double value, double limit,
             std::uint8_t index = 0) noexcept;

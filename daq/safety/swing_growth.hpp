@@ -8,14 +8,14 @@ namespace daq {
 /// swings between turning points, or the speeds of turns if the joint rotates. Real-time safe.
 class SwingGrowthDetector {
  public:
-  /// Smallest relative increase that counts as growth, relative to the largest earlier swing or the
+  /// Smallest increase that counts as growth, as a fraction of the largest earlier swing or the
   /// fastest earlier turn.
   static constexpr double kShare = 0.1;
 
   /// Adds the counts of the joint's encoder at a time [s].
   /// @param counts_per_turn  0: the joint slides
-  /// @return ratio of the last swing to the largest before it if four swings in a row grew, else 0.
-  ///         For a rotating joint it is the ratio of the turns' speeds.
+  /// @return ratio of the last swing to the largest earlier swing if four consecutive swings grew,
+  ///     else 0. For a rotating joint, the ratio of the speeds of the turns.
   double add(std::int64_t counts, double time_s, double counts_per_turn) noexcept;
 
  private:

@@ -124,9 +124,10 @@ class Release {
 
 /// Settings of test pushes, the first test of an unknown motor. A test push applies a command until
 /// a joint has moved a little. The opposite command then brakes that joint until it stops, for at
-/// most as long as the first command. Further pushes follow in alternating directions, or away from
-/// a nearby end of the joint's range, each from rest if the joint comes to rest soon enough. If the
-/// joint drifts toward an end of its range, the next push begins at once and returns the joint.
+/// most as long as the first command. Further pushes follow in alternating directions; near an end
+/// of the joint's range, they push the joint away from this end. Each push starts when the joint is
+/// at rest, or after a time limit. If the joint drifts toward an end of its range, the next push
+/// begins at once and returns the joint.
 struct TestPushSettings {
   std::size_t joint = 0;  // joint of the motor
   std::size_t joint_count = 1;

@@ -26,8 +26,8 @@ struct SpoolFolder {
 proto::Result<SpoolFolder> create_spool_folder(const std::string& folder,
                                                const proto::StreamSession& session);
 
-/// Writes into a spool folder that its run has ended. A process that sends the remaining data later
-/// needs this mark.
+/// Marks a spool folder as belonging to a run that has ended. A process that sends the remaining
+/// data later needs this mark.
 proto::Status mark_run_ended(const std::string& folder);
 
 /// Opens the spool folder of an earlier process. If an older release of rigcal wrote it without a

@@ -60,8 +60,8 @@ class StreamSink final : public RunSink {
   /// oldest first.
   std::deque<proto::LiveEstimate> take_estimates();
 
-  /// Returns the reason why the service sends no estimates, as a text for users; empty if it does,
-  /// or if none were requested.
+  /// Returns the reason why the service sends no estimates, as a text for users; empty if the
+  /// service sends estimates, or if no estimates were requested.
   std::string live_problem() const;
 
   /// Returns who requested the end of the run through the service, as a text for people; empty if

@@ -50,7 +50,7 @@ BootstrapInput make_bootstrap_input(const Mechanism& rig, const std::vector<Reco
                                     const CalibrationOptions& options, double disc_error);
 
 /// Returns whether kNoise can simulate the recordings: all sensors are encoders, and the motion has
-/// no process noise. Otherwise its draws would scatter too little.
+/// no process noise. For other recordings, the draws of kNoise would scatter too little.
 bool can_simulate_readings(const Mechanism& rig, const Calibration& calibration);
 
 /// Returns the recordings of a draw. They depend only on the input, the method and the index.
@@ -69,7 +69,7 @@ BootstrapDraw compute_bootstrap_draw(const BootstrapInput& input, BootstrapMetho
                                      const CalibrationMonitor& monitor);
 
 /// Calibrates all blocks jointly, each with its own initial state. Draws of blocks scatter about
-/// these estimates. They contain less information than estimates from whole segments.
+/// these estimates. The blocks together contain less information than whole segments.
 /// @throws as compute_bootstrap_draw
 BootstrapDraw calibrate_all_blocks(const BootstrapInput& input, const CalibrationMonitor& monitor);
 
@@ -93,9 +93,9 @@ struct BootstrapParameter {
   /// value of these draws. NaN without draws.
   double coverage = std::numeric_limits<double>::quiet_NaN();
   /// Scatter of the draws of blocks, relative to the scatter that sensor noise explains. It is the
-  /// smaller of two ratios: half-width of their interval to blocks_half_interval, and the same with
-  /// each draw's value in units of its own interval. NaN without draws, or if these intervals
-  /// differ too much.
+  /// smaller of two ratios. The first is the half-width of the interval of these draws divided by
+  /// blocks_half_interval. For the second, the value of each draw is in units of its own interval.
+  /// NaN without draws, or if these intervals differ too much.
   double block_ratio = std::numeric_limits<double>::quiet_NaN();
   bool missed_by_noise = false;     ///< coverage is significantly below 90 %
   bool exceeded_by_blocks = false;  ///< block_ratio is significantly above 1

@@ -11,11 +11,12 @@ namespace estimator {
 ///
 /// The filter also computes the derivatives X of every mean with respect to the fixed parameters.
 /// The errors of a state then have the covariance P + X C Xᵀ, with P from readings and noise, and
-/// the parameter covariance C. The result is the same as by joint estimation of parameters and
+/// the parameter covariance C. The result is the same as with joint estimation of parameters and
 /// states. It is also valid for parameters estimated from other readings.
 ///
-/// "Means" are matrices with 1 + parameters columns: the mean relative to the linearisation state
-/// in the first column, its derivatives with respect to the parameters in the others.
+/// "Means" are matrices with 1 + parameters columns: the first column contains the mean relative to
+/// the linearisation state, and all other columns contain its derivatives with respect to the
+/// parameters.
 class StateFilter {
  public:
   struct Reading {

@@ -85,9 +85,10 @@ class TreeInverseDynamics {
   /// motor, viscous friction, drag, spring and constant torques. If the motion obeys the equations
   /// of motion, the imbalance is the dry friction torque.
   ///
-  /// If the motion of a joint is prescribed (Motor::is_prescribed), the links move with its control
-  /// as the acceleration, and its imbalance is the difference of the two times the rotor inertia:
-  /// hybrid dynamics [Fea08, ch. 9]. The mass matrix then couples no other joint with this joint.
+  /// If the motion of a joint is prescribed (Motor::is_prescribed), the links move with the control
+  /// as the acceleration of the joint (hybrid dynamics [Fea08, ch. 9]). The imbalance of the joint
+  /// is the rotor inertia times the difference between the given acceleration and the control. The
+  /// mass matrix then couples no other joint with this joint.
   ///
   /// @param angle, rate, acceleration  one per joint [rad, rad/s, rad/s²]
   /// @param control  one per joint, zero if it has no motor

@@ -14,7 +14,8 @@ namespace estimator {
 
 /// Returns whether a body's inertia is estimated as a whole, in an InertiaParameterization. This
 /// requires three free moments of inertia. The products of inertia must be all free, or zero with
-/// at most one free. All bounds and dependencies of moments and products must be physical.
+/// at most one free. Moments and products must be independent parameters, without bounds other than
+/// physical consistency.
 bool has_inertia_parameterization(const Mechanism& mechanism, int body);
 
 /// Returns a note with the reason for each body whose free moments of inertia are estimated

@@ -51,7 +51,7 @@ struct FrictionLawParameter {
   const char* unit = nullptr;
   const char* slide_unit = nullptr;
   double neutral = 0.0;  ///< default value
-  /// Whether a nonzero value of only this parameter makes the friction law act.
+  /// Whether the friction law has an effect if this parameter alone is not zero.
   bool is_size = false;
   /// Whether negative values are allowed.
   bool may_be_negative = false;

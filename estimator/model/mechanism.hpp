@@ -73,9 +73,9 @@ struct BodyEncoder {
 ///
 /// `parameters` has this order: kBodyParameters of each body, kJointParameters of each joint,
 /// kFixedJointParameters of each fixed joint, kGravityParameters, kEncoderParameters of each
-/// encoder between bodies, kSensorParameters of each sensor, kAirDragParameters of each body. Last
-/// are further parameters on which others depend. `make_parameters` creates it with names, units
-/// and physical bounds.
+/// encoder between bodies, kSensorParameters of each sensor, kAirDragParameters of each body.
+/// Further parameters, on which other parameters depend, are last. `make_parameters` creates it
+/// with names, units and physical bounds.
 struct Mechanism {
   static constexpr int kBodyParameters = static_cast<int>(BodyParameter::kCount);
   static constexpr int kJointParameters = static_cast<int>(JointParameter::kCount);

@@ -124,7 +124,7 @@ class ArrowheadFactorization {
   bool factorize(const LeastSquaresProblem& problem, double damping, bool keep = false);
 
   /// Factorizes the linearized blocks of the last `factorize` again, which must have kept them. The
-  /// result is the same as by `factorize`.
+  /// result is the same as the result of `factorize`.
   /// @return as `factorize`
   bool factorize_again(double damping);
 
@@ -187,11 +187,12 @@ class ArrowheadFactorization {
   std::vector<NormalEquationTerms> terms_;    // of the blocks that are linearized together
   int eliminated_ = 0;                        // number of nodes whose panel holds L and R
   /// Products JᵀJ, summed over the residual blocks of each node (see
-  /// `NodeElimination::start_arrow`). A ring buffer of the nodes that have not been eliminated, or
-  /// a panel for every node if blocks are kept.
+  /// `NodeElimination::start_arrow`), as a ring buffer of the nodes that have not been eliminated.
+  /// If blocks are kept, it has a panel for every node.
   ArrowheadMatrix sums_;
   std::vector<bool> has_sums_;
-  /// Ring buffer in the order of the blocks, or a list of all blocks if they are kept.
+  /// Residual blocks that wait for the elimination of their nodes, as a ring buffer in the order of
+  /// the blocks. If blocks are kept, it is a list of all blocks.
   std::vector<PendingBlock> ring_;
   std::size_t ring_begin_ = 0;
   int pending_count_ = 0;

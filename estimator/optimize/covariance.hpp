@@ -81,7 +81,8 @@ struct InformationOptions {
   /// Eigenvalue of S, scaled to unit diagonal, below which a direction counts as unidentifiable. At
   /// 1e-12, its standard deviation is a million times the value with all other parameters known.
   double null_eigenvalue = 1e-12;
-  /// Whether to compute NoiseGroupStatistics::effective_parameters, which is most of the work.
+  /// Whether to compute NoiseGroupStatistics::effective_parameters. This takes most of the
+  /// computing time.
   bool effective_parameters = true;
 };
 

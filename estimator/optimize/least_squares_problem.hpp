@@ -8,8 +8,8 @@ namespace estimator {
 ///
 /// There are `node_count` nodes of `node_size` tangent dimensions each, then `parameter_count`
 /// parameters. A residual block involves at most `bandwidth` + 1 consecutive nodes and any
-/// parameter. So the normal matrix has block-arrowhead form with a half-bandwidth of `bandwidth`
-/// blocks. Separate recordings are consecutive in the chain, without coupling.
+/// parameter. The normal matrix therefore has block-arrowhead form with a half-bandwidth of
+/// `bandwidth` blocks. Separate recordings are consecutive in the chain, without coupling.
 struct ProblemShape {
   int node_count = 0;
   int node_size = 0;
@@ -26,8 +26,9 @@ struct ResidualBlock {
   int node_span = 0;   ///< number of consecutive nodes; 0: parameters only (a prior)
   int rows = 0;        ///< number of residuals
   int group = 0;       ///< noise group of all rows, see LeastSquaresProblem::noise_group_count
-  /// Rows without noise: the sum of the shares of the rows' variances that constraints of the
-  /// readings remove, such as the norm of a quaternion.
+  /// Effective number of rows without noise. A constraint of the readings, such as the norm of a
+  /// quaternion, removes a share of the variance of each row; this number is the sum of these
+  /// shares.
   double noiseless_rows = 0.0;
   Eigen::VectorXd residual;            ///< weighted residuals
   Eigen::MatrixXd node_jacobian;       ///< ∂residual/∂nodes: rows × (node_span·node_size)

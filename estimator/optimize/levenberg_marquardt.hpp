@@ -173,8 +173,8 @@ class Damping {
   double value() const { return value_; }
 
   /// Reduces the damping after an accepted step: multiplies it by 1 − (2ρ − 1)³, limited to between
-  /// 1/100 and 1/3. The upper limit speeds up progress in curved valleys. Steps that are too long
-  /// do no harm, because the solver then tries shorter ones.
+  /// 1/100 and 1/3. The upper limit speeds up progress in curved valleys. If a step is too long,
+  /// the solver tries shorter steps.
   /// @param gain_ratio ρ, actual over predicted decrease
   void lower(double gain_ratio);
 

@@ -65,15 +65,15 @@ Eigen::MatrixXd filtfilt_columns(const SectionCascade& sections,
 Eigen::MatrixXd apply_low_pass(const Eigen::Ref<const Eigen::MatrixXd>& samples, double cutoff,
                                double period);
 
-/// Returns the cutoff [Hz] of a low pass that removes little of a motion. It tests `cutoff` times
-/// 2, 4, 8, …, and returns the highest whose filter removes less than half as much as the filter
-/// with half that cutoff; without any, `cutoff`. Doubling the cutoff removes about as much white
-/// noise as before, and 0.7 times as much of a jump. It removes far less of a motion, whose
-/// spectrum falls steeply above its fastest component.
+/// Returns the cutoff [Hz] of a low pass that removes little of a motion. Tests the cutoffs 2, 4,
+/// 8, … times `cutoff`. Returns the highest cutoff whose filter removes less than half as much as
+/// the filter with half this cutoff; `cutoff` if there is none. A filter with twice the cutoff
+/// removes about as much white noise as before, and 0.7 times as much of a jump. It removes far
+/// less of a motion, because the spectrum of a motion falls steeply above its fastest component.
 double noise_matched_cutoff(const Eigen::Ref<const Eigen::VectorXd>& samples, double cutoff,
                             double period);
 
-/// Returns columns filtered as by apply_low_pass, with the noise_matched_cutoff of each column.
+/// Returns columns filtered by apply_low_pass, each with its own noise_matched_cutoff.
 Eigen::MatrixXd apply_noise_matched_low_pass(const Eigen::Ref<const Eigen::MatrixXd>& samples,
                                              double cutoff, double period);
 

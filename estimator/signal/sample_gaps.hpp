@@ -29,8 +29,8 @@ void update_command_change(const NeighbourCommands& before, const NeighbourComma
 ///
 /// @param duration time from the row before the gap to the row after it [s]
 /// @param missing  number of rows
-/// @param read     number of rows that the segment has so far, the limit of `missing`: otherwise a
-/// small file could request any amount of memory
+/// @param read     number of rows of the segment so far, which is the upper limit of `missing`.
+///     Without this limit, a small file could request any amount of memory
 bool can_continue_across_gap(double duration, double missing, const CommandChange& change,
                              double read);
 
@@ -50,9 +50,10 @@ struct SampleGap {
 };
 
 /// Interpolates the commands of missing rows. Next to a command step it uses a monotone cubic
-/// [Fri84]. Elsewhere it uses the cubic through two rows on either side of the gap, or the
-/// polynomial through four rows on either side if the two differ slightly. A constant command would
-/// delay the interpolated command, and a fit would attribute the delay to friction.
+/// [Fri84]. Otherwise it uses the cubic through two rows on either side of the gap; if the
+/// polynomial through four rows on either side differs only slightly from this cubic, it uses this
+/// polynomial. A constant command would delay the interpolated command, and a fit would attribute
+/// the delay to friction.
 /// @param holes  gaps in order of time; rows exist before and after each gap
 void interpolate_commands(const std::vector<SampleGap>& holes, Segment& segment);
 

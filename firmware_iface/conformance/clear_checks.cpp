@@ -208,7 +208,7 @@ std::vector<ConformanceCheck> clear_checks() {
       {"R3", "After CLEAR step 2 succeeded, its repetition succeeds until the next trip.",
        repeated_step_two},
       {"R4a", "CLEAR step 2 with a wrong token is refused.", refuses_wrong_token},
-      {"R4b", "CLEAR with a step other than 1 and 2 is refused.", refuses_other_steps},
+      {"R4b", "CLEAR with a step other than 1 or 2 is refused.", refuses_other_steps},
       {"R5a", "After CLEAR the output stays off until a new COMMAND enables it.",
        stays_off_after_clear},
       {"R5b", "A COMMAND sent before a trip does not drive after a CLEAR in the same tick.",

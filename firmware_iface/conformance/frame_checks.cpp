@@ -243,7 +243,9 @@ Measurement ignores_units_messages(TestHost& host) {
 
 std::vector<ConformanceCheck> frame_checks() {
   return {
-      {"F4", "A frame whose CRC has the seed of another layout is dropped and counted.",
+      {"F4",
+       "A frame whose CRC was computed with the seed of another message layout is dropped and "
+       "counted.",
        drops_other_layouts},
       {"F5a", "A frame with a wrong CRC is dropped and counted in error_count.", drops_wrong_crc},
       {"F5b", "A frame of a length that its type cannot have is dropped and counted.",

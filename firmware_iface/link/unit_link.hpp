@@ -68,7 +68,7 @@ struct LinkCounters {
   std::uint64_t samples_received = 0;
   std::uint64_t samples_lost = 0;
   std::uint64_t gaps = 0;                 ///< number of sequences of lost samples
-  std::uint64_t samples_repeated = 0;     ///< not newer than the last one: dropped
+  std::uint64_t samples_repeated = 0;     ///< not newer than the last sample: dropped
   std::uint64_t samples_implausible = 0;  ///< sequence and clock disagree: dropped
   std::uint64_t messages_unexpected = 0;  ///< good frames that are not expected: dropped
   std::uint64_t inertial_received = 0;    ///< messages with readings of inertial sensors

@@ -15,7 +15,7 @@
 namespace proto {
 
 /// Rules for the content of a recording. Writer, service and reader accept only messages that
-/// satisfy these rules, so that each can process the messages of the others.
+/// satisfy these rules, so that each of the three can process the messages of the other two.
 
 /// Upper limits of sample numbers and of times of the unit's clock [µs]. Below these limits, a
 /// double represents every integer exactly. At 1 kHz, sample numbers suffice for 285 000 years.

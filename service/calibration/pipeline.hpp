@@ -52,16 +52,16 @@ std::vector<estimator::Finding> diagnose_and_repair_input(CalibrationInput& inpu
 estimator::Calibration run_calibration(CalibrationInput& input,
                                        const estimator::CalibrationMonitor& monitor);
 
-/// Runs a cross-validation, which predicts each piece of the data with estimates from all other
-/// pieces. Stores the wall time in `input`.
-/// @throws InputError for unusable input, or if a piece cannot be left out
+/// Runs a cross-validation, which predicts each part of the data with estimates from all other
+/// parts. Stores the wall time in `input`.
+/// @throws InputError for unusable input, or if a part cannot be left out
 estimator::CrossValidation run_cross_validation(CalibrationInput& input,
                                                 const std::vector<estimator::Recording>& pieces,
                                                 const estimator::CalibrationMonitor& monitor,
                                                 const std::function<void(int)>& on_fold);
 
-/// Compares friction laws by their prediction errors on held-out pieces of the data. Stores the
-/// wall time in `input`.
+/// Compares friction laws by their prediction errors on held-out parts of the data. Stores the wall
+/// time in `input`.
 estimator::FrictionLawComparison run_friction_law_comparison(
     CalibrationInput& input, const std::vector<estimator::Recording>& pieces,
     const estimator::FrictionLawComparisonOptions& choice,

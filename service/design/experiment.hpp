@@ -112,9 +112,9 @@ struct ExperimentRequest {
   std::vector<std::string> at = {};  ///< initial joint coordinates, "JOINT=VALUE" [rad or m]
   std::optional<CommandKind> kind = {};  ///< kind of plan; unset: the best kind
   double limit_share = 1.0;              ///< usable share of the rig's motion limits
-  /// Budget of the search: motion of single joints that is simulated for all kinds of plan together
-  /// [s]. Two cores simulate the default in about half a minute. A time limit would make the plan
-  /// depend on the machine and its load.
+  /// Budget of the search [s]: the total duration of simulated motion, counted once for each joint
+  /// and summed over all kinds of plan. Two cores simulate the default in about half a minute. With
+  /// a limit on computing time instead, the plan would depend on the machine and its load.
   double search_motion = 3e5;
   int threads = 1;
   const std::atomic<bool>* stop = nullptr;

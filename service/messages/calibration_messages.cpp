@@ -34,7 +34,8 @@ constexpr MessageRow kCalibrationRows[] = {
      "{share})[, which shifts {moved} by {shift:2} standard deviations]; "
      "add cross_axis {{ deviation_percent: 2 }} to its {instrument} {{ }}"},
     {kProcessNoise, "process-noise",
-     "joint {joint:?}: some accelerations are unexplained, equivalent to white noise of {noise:2}; "
+     "joint {joint:?}: some accelerations are unexplained; they correspond to white noise of "
+     "{noise:2}; "
      "another friction law or a motor model may explain these accelerations"},
     {kInflatedForCorrelation, "correlated-residuals",
      "encoder {encoder:?}: residuals of the simulation are correlated in time, "
@@ -90,8 +91,9 @@ constexpr MessageRow kCalibrationRows[] = {
     {kAtFeasibilityBoundary, "at-feasibility-boundary",
      "body {body:?}: the inertia is at the boundary of physical consistency (the body is "
      "{flat|flat|a rod}, thin in the direction ({x:2}, {y:2}, {z:2}) of its frame); all standard "
-     "deviations assume this boundary[; the best fit would have a second moment {excess:2} "
-     "standard deviations below zero{is_wrong|, so the model or a fixed value is wrong|}]"},
+     "deviations assume this boundary[; without this limit, the best fit would have a second "
+     "moment {excess:2} standard deviations below zero{is_wrong|, so the model or a fixed value is "
+     "wrong|}]"},
     {kInconsistentInertia, "inconsistent-inertia",
      "body {body:?}: with the fixed moments of inertia, no value of the free moments is physically "
      "consistent; correct the fixed moments"},

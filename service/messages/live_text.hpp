@@ -18,20 +18,20 @@ enum class LiveProblem {
 /// Returns the reason as a sentence for people.
 std::string describe_live_problem(LiveProblem problem);
 
-/// Returns that all live fits are in use.
+/// Returns the sentence that all live fits are in use.
 /// @param running  number of recordings whose parameters are being estimated
 std::string describe_live_limit(std::uint32_t running);
 
-/// Returns that the operating system cannot start an estimation.
+/// Returns the sentence that the operating system cannot start an estimation.
 /// @param reason  error of the system
 std::string describe_live_start_error(const std::string& reason);
 
-/// Returns that a target of a recording names no parameter.
+/// Returns the sentence that the target of a recording is not the name of a parameter.
 /// @param suggestion  similar names, or empty
 std::string describe_unknown_target(const std::string& name, const std::string& suggestion);
-/// Returns that the parameter of a target is fixed.
+/// Returns the sentence that the parameter of a target is fixed.
 std::string describe_fixed_target(const std::string& name);
-/// Returns that the precision of a target has the wrong unit.
+/// Returns the sentence that the precision of a target has the wrong unit.
 std::string describe_target_unit(const std::string& name, const std::string& unit,
                                  const std::string& given);
 

@@ -13,8 +13,8 @@ constexpr MessageRow kMisfitRows[] = {
      "estimate the delay: `motor {{ input_delay {{ value: {input_delay} free: true }} }}`"},
     {kEarlyCommand, "early-command",
      "the command of motor {motor:?} acts {delay} earlier than recorded",
-     "the commands have later time stamps than the angles of the same time: shift the control "
-     "column by this delay"},
+     "the time stamps of the commands are later than the time stamps of angles that were measured "
+     "at the same time: shift the control column by this difference"},
     {kClippedCommand, "clipped-command",
      "the command of motor {motor:?} is clipped at {level}, but recorded up to {largest}",
      "record the amplifier's output, limit the command to its range, "

@@ -120,14 +120,14 @@ constexpr MessageRow kSignalRows[] = {
      "set the limit inside the stop, or correct the stop's position in `stops`"},
     {kHeldRig, "held-rig",
      "the {joints|joint stands|joints stand} still {is_end|after|until} {time:6} s, "
-     "at a position that is no equilibrium (joint {joint:?} at {position}: "
+     "at a position that is not an equilibrium (joint {joint:?} at {position}: "
      "the load is {load}, and dry friction holds {friction}): the rig is held by a hand or a clamp",
      "leave these rows out[ with {option} {limit:6}]; "
      "if the joint is not at this position, correct its encoder zero in the rig file"},
     {kRestIntervals, "rest",
      "encoder {encoder:?} is at rest in {percent:2} % of its readings, "
      "the first time from {first:4} s on: "
-     "in each interval at rest, the readings only repeat one reading and its error",
+     "in each interval at rest, all readings have the same value and the same error",
      "{is_held|leave out the rows in which the rig is held (finding held-rig)|no action is needed}",
      "one reading per {interval:2} of each interval at rest is used, "
      "and {rejected} {rejected|reading is|readings are} rejected"},

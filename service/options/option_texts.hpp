@@ -23,7 +23,7 @@ std::string format_help_text(const estimator::OptionRow& row);
 /// "no-refine".
 std::string python_argument_name(const estimator::OptionRow& row);
 
-/// Returns a sentence that the time limit of a calibration is over, and the remedy.
+/// Returns a sentence that a calibration has exceeded its time limit, with the remedy.
 /// @param remedy  how to raise the limit
 std::string describe_time_limit_end(double duration_s, const std::string& remedy);
 

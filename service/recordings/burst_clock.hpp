@@ -20,7 +20,7 @@ struct BurstClock {
 /// in bursts, or if rows are missing inside bursts.
 ///
 /// Rows come in bursts if short time steps alternate with long ones, and the readings change as
-/// much over a short step as over a long one: then the rows were sampled at equal times apart. The
+/// much over a short step as over a long one: then the rows were sampled at equal intervals. The
 /// period is the slope of arrival time over row number, taken at the last row of each burst: the
 /// median slope, corrected by least squares without late bursts. A sampling time precedes the
 /// arrival time by at most one burst interval.

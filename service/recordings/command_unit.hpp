@@ -12,8 +12,8 @@ namespace service {
 struct CommandUnit {
   std::string unit;
   double scale = 1.0;
-  /// Whether the unit is unambiguous: it is in brackets, or it is no single letter that
-  /// may name a motor or a phase, as in "motor_A".
+  /// Whether the unit is unambiguous: it is in brackets, or it is not a single letter, which may be
+  /// the name of a motor or a phase, as in "motor_A".
   bool is_certain = false;
 };
 
@@ -33,12 +33,13 @@ std::string describe_unit_contradiction(const std::string& stated, const std::st
 /// scale of the column is a conversion, after which nothing is checked.
 /// @param label  name of the column, with the unit below the header if there is one
 /// @param where  location for the message
-/// @throws proto::InputError with the conversion, or how to give one
+/// @throws proto::InputError with the conversion factor, or with advice on how to specify it
 void check_command_unit(const ControlColumn& control, const std::string& label,
                         const std::string& where);
 
-/// Returns the note on commands that are probably in another unit than the motor's: all between −1
-/// and 1, as a duty is, although the motor takes several times as much. Empty if they are not.
+/// Returns the note on commands that are probably in another unit than the motor's: all values are
+/// between −1 and 1, as for a duty cycle, although the range of the motor is several times larger.
+/// Empty if there is no such doubt.
 /// @param values  commands in the recording
 std::string describe_doubtful_commands(const ControlColumn& control, const std::string& label,
                                        const std::vector<double>& values);

@@ -50,8 +50,8 @@ int merge_equal_times(int time, proto::CsvTable& table);
 ///
 /// - Rows of several sources, each in order of time, are sorted. Rows with equal times are merged.
 /// - A control value applies until the next one. Rows before the first value are removed. But if a
-///   column has a value in most rows with readings, the others are lost: a lost value is known only
-///   between two equal values.
+///   column has a value in most rows with readings, the values in all other rows are lost: a lost
+///   value is known only between two equal values.
 /// - If rows arrive in bursts, the sample clock replaces the arrival times (recover_burst_clock).
 /// - A regular clock replaces coarsely rounded time stamps (recover_rounded_clock).
 ///

@@ -12,7 +12,7 @@ std::string format_friction_comparison(const estimator::FrictionLawComparison& c
                                        double wall_time);
 
 /// Returns a comparison of friction laws as a self-contained HTML page, with the error of each law
-/// on each held-out piece.
+/// on each held-out part.
 std::string render_friction_comparison_page(const estimator::FrictionLawComparison& comparison,
                                             const CalibrationMetadata& context);
 

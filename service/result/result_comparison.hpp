@@ -41,8 +41,8 @@ struct ParameterComparison {
   double difference_half_interval(std::size_t result) const;
   /// Returns whether the 95 % interval of the difference excludes zero.
   bool differs(std::size_t result) const;
-  /// Returns the distance of an estimate from the mean of all, in standard deviations of this
-  /// distance; NaN if it is not comparable.
+  /// Returns the distance of an estimate from the mean of all estimates, in standard deviations of
+  /// this distance; NaN if it is not comparable.
   double deviation_from_mean(std::size_t result) const;
 };
 

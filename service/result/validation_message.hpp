@@ -42,7 +42,7 @@ struct ValidationSettings {
 std::string validation_json(const estimator::Validation& validation,
                             const ValidationSettings& choice, const CalibrationMetadata& context);
 
-/// Prediction errors of a cross-validation on held-out pieces of the data, over all folds.
+/// Prediction errors of a cross-validation on held-out parts of the data, over all folds.
 struct CrossValidationErrors {
   double observation = 0.0;                            ///< RMS error of the estimated states [rad]
   std::vector<estimator::SimulationError> simulation;  ///< open-loop errors per joint

@@ -49,8 +49,8 @@ class Connection final : public FrameSink, public std::enable_shared_from_this<C
   /// service waits for the client: for its next request, or for a rig computer that sends nothing.
   bool is_replaceable() const { return is_in_use() && conversation_->waits_for_client(); }
 
-  /// Returns the order in which connections are replaced: first those that sent only a greeting,
-  /// then the one that was inactive for the longest time.
+  /// Returns the sort key for the replacement of connections. Connections that sent only a greeting
+  /// come first, in each group the connection that has been inactive longest.
   std::pair<bool, std::chrono::steady_clock::time_point> replacement_order() const {
     return {message_count_ > 1, last_active_};
   }

@@ -13,8 +13,8 @@
 
 namespace service {
 
-/// A client's connection to the HTTP server. It answers one request after the other. Requests for
-/// sessions and jobs become frames of the service protocol.
+/// A client's connection to the HTTP server. It answers requests one at a time, and converts
+/// requests for sessions and jobs to frames of the service protocol.
 class HttpConnection final : public FrameSink, public std::enable_shared_from_this<HttpConnection> {
  public:
   HttpConnection(HttpServer& server, StreamSocket socket);

@@ -10,8 +10,8 @@
 
 namespace service {
 
-/// Content-Security-Policy of reports. A report has scripts of its own, and may not use the rights
-/// of its reader.
+/// Content-Security-Policy of reports. A report contains scripts, which must not get the access
+/// rights of the reader.
 inline constexpr const char* kReportPolicy =
     "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; "
     "style-src 'unsafe-inline'; img-src data: blob:; frame-ancestors 'none'";

@@ -177,7 +177,7 @@ const std::vector<HttpRoute>& http_routes() {
       {"GET", "/api/sessions/{session_id}", HttpAnswer::kMessage, "Describe a session.",
        [](Request r, Id id) { r.mutable_inspect_session()->set_session_id(id); }, "SessionInfo"},
       {"POST", "/api/sessions/{session_id}/end", HttpAnswer::kMessage,
-       "Close a session whose rig computer does not return.",
+       "Close a session whose rig computer does not reconnect.",
        [](Request r, Id id) { r.mutable_end_session()->set_session_id(id); }, "SessionInfo"},
       {"POST", "/api/sessions/{session_id}/stop", HttpAnswer::kMessage,
        "Stop a running rig: motor off, end of the recording.",

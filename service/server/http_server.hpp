@@ -39,8 +39,8 @@ struct HttpTimeouts {
 /// with the rights and shares of its identity.
 ///
 /// The server keeps at most kConnectionsMax connections. At the limit, a new connection replaces
-/// the oldest connection that waits for its client, or else the oldest connection. Clients that are
-/// slow, idle or numerous therefore block no others, and they do not affect the sessions of rigs.
+/// the oldest connection that waits for its client, or else the oldest connection. Slow, idle or
+/// very many clients therefore neither block other clients nor affect the sessions of rigs.
 class HttpServer {
  public:
   static constexpr std::size_t kConnectionsMax = 96;

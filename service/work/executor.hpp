@@ -21,7 +21,7 @@ struct WorkProgress {
 /// Function that receives progress at the start and after every item, from one thread at a time.
 using WorkProgressFunction = std::function<void(const WorkProgress&)>;
 
-/// Computes the items of a batch, on this machine or on others.
+/// Computes the items of a batch, on this machine or on other machines.
 class Executor {
  public:
   virtual ~Executor() = default;

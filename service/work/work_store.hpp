@@ -23,7 +23,7 @@ class WorkStore {
  public:
   /// Opens the folder, or creates it, and reads the keys of its results.
   /// @param writer  if not empty, only results of writers with this name are read and found, so
-  ///                that one task among thousands does not read the results of all others
+  ///                that one task among thousands does not read the results of all other tasks
   /// @throws proto::InputError naming the folder if that fails
   explicit WorkStore(std::string folder, std::string writer = "");
   /// Synchronizes this writer's file to the disk.

@@ -32,7 +32,7 @@ struct ParameterUncertainty {
 
 /// Returns the variance of a linear combination of parameters, which includes the tolerances of
 /// fixed values. It is the variance due to noise, or due to the scatter between parts of the
-/// recordings if the parts disagree and this is larger.
+/// recordings if the parts disagree and this variance is larger.
 double compute_combination_variance(const ParameterUncertainty& uncertainty,
                                     const Eigen::VectorXd& direction);
 

@@ -22,7 +22,7 @@ struct GaussNewtonStep {
 /// Computes a Gauss–Newton step that changes some of the parameters and keeps all others fixed.
 /// @param information  valid; see ParameterInformation for `schur` and `group_score`
 /// @param spread       covariance of the gradient, summed over noise groups
-/// @param taken        positions of the parameters to step in
+/// @param taken        positions of the parameters that the step changes
 GaussNewtonStep compute_gauss_newton_step(const ParameterInformation& information,
                                           const Eigen::MatrixXd& spread,
                                           const std::vector<int>& taken);
@@ -60,8 +60,8 @@ FixedValueEffects find_fixed_value_effects(const ShootingProblem& fitted,
                                            const ShootingInput& input, const ShootingGrid& grid,
                                            const Eigen::VectorXd& variances);
 
-/// Returns a note about the most significant contradiction, and about others that explain the data
-/// equally well.
+/// Returns a note about the most significant contradiction, and about other contradictions that
+/// explain the data equally well.
 /// @param found  at least one contradiction
 Message make_contradiction_note(const std::vector<ContradictedParameter>& found);
 

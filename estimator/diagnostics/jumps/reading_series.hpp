@@ -24,7 +24,8 @@ struct ReadingSeries {
   bool is_dense(std::size_t first, std::size_t count) const {
     return times[first + count - 1] - times[first] <= 2.0 * static_cast<double>(count) * period;
   }
-  /// Returns the index in the series of the first reading at or after a row of the segment.
+  /// Returns the position (index in the series) of the first reading that belongs to the given row
+  /// of the segment or to a later row.
   std::size_t index_at_row(int row) const;
 };
 

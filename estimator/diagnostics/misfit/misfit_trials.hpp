@@ -119,9 +119,9 @@ void add_cause_if_fit_improves(const MisfitProblem& problem, const ExcerptFit& f
 ExcerptFit fit_if_promising(const MisfitProblem& problem, const Mechanism& mechanism,
                             const std::vector<Recording>& excerpts);
 
-/// Fits the excerpts with one parameter freed between `lower` and `upper`. Adds the change as a
-/// cause of the misfit if it is significant and at least `least`. Smaller changes may improve the
-/// fit of a chaotic motion by chance.
+/// Fits the excerpts with one parameter freed between `lower` and `upper`. Adds the change of the
+/// parameter as a cause of the misfit if its magnitude is significant and not below `least`.
+/// Smaller changes may improve the fit of a chaotic motion by chance.
 /// @param finding_of  returns the finding about a change and its standard deviation
 void try_other_parameter_value(
     const MisfitProblem& problem, int index, double lower, double upper, double least,

@@ -31,7 +31,8 @@ std::optional<LostTimeScore> find_likeliest_lost_time(const ShootingProblem& fit
                                                       const std::vector<Segment>& segments,
                                                       const ShootingGrid& grid);
 
-/// Hypothetical jumps in recordings: an encoder slip, and instants at which time may be lost.
+/// Hypothetical jumps in recordings: an encoder slip, and instants before which samples may be
+/// missing although the time stamps have no gap.
 struct SuspectedJump {
   /// Slip of one encoder and its repair. Has no repair if no slip is suspected.
   SignalExamination slip;

@@ -27,10 +27,10 @@ void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
 
 /// Finds rows at the start or the end of a segment in which a hand holds the rig. All joints stand
 /// still without a command, in a position without static equilibrium
-/// (`find_non_equilibrium_joints`). This lasts at least 0.2 s, and five times as long as the
-/// released joint would take to move away. At the start, the joints must then move without a
-/// command while static loads do work. At the end, the joint must be nearly in equilibrium in
-/// mid-motion.
+/// (`find_non_equilibrium_joints`). These rows last at least 0.2 s, and at least five times as long
+/// as the released joint would need to move away. If the rows are at the start, the static loads
+/// must then move the joints without a command. If the rows are at the end, the equilibrium of the
+/// joint must be near the middle of its motion before these rows.
 /// @param recording  without outliers
 void find_held_rig(const Mechanism& mechanism, const Recording& recording, SignalExamination& out);
 
@@ -52,8 +52,8 @@ void compare_quantization_steps(const std::vector<Encoder>& sensors,
 /// Finds inertial sensors with exchanged or mirrored axes, or that read in another unit (g,
 /// degrees). Compares their readings with rates and gravity directions computed from the encoders.
 /// Reports an error only if the description leaves more than half of the sum of squared readings
-/// unexplained, and one correction less than a tenth. Mounting, position and bias are taken from
-/// the description; their errors are far smaller.
+/// unexplained, and one correction leaves less than a tenth unexplained. Mounting, position and
+/// bias are taken from the description; their errors are far smaller.
 /// @param recordings  without readings of held-out sensors (`split_held_out_sensors`)
 std::vector<Finding> find_inertial_axis_errors(const Mechanism& mechanism,
                                                const std::vector<Recording>& recordings);
@@ -100,9 +100,10 @@ std::vector<RestInterval> find_segment_rests(const Segment& segment, int index, 
                                              double quantum);
 
 /// Finds long intervals in which one encoder is at rest, whether or not other joints move. All its
-/// readings in such an interval have the same quantization error, so together they carry the
-/// information of one reading, but would outweigh the readings in motion. Therefore only some are
-/// kept. Call after `find_held_rig`: if a hand holds the rig, the user must act.
+/// readings in such an interval have the same quantization error, so together they contain the
+/// information of a single reading. In a fit, they would nevertheless outweigh the readings in
+/// motion. Therefore only some are kept. Call after `find_held_rig`: if a hand holds the rig, the
+/// user must act.
 /// @param sensor   index of the encoder
 /// @param quantum  its quantization step; no intervals are found if it is 0 (noisy readings)
 /// @param index    index of the recording

@@ -35,9 +35,9 @@ std::optional<InverseDynamicsRegression> regress_inverse_dynamics(
 
 /// Returns the mechanism with initial parameter values that minimize the equation error
 /// (EquationErrorProblem). Values that the motion determines do not depend on the given values. All
-/// others stay near their given values: delays, end stops, other sensors, and weakly identifiable
-/// parameters. Inertias stay physically consistent, and near their given values in the metric of
-/// InertiaPrior.
+/// other parameters stay near their given values: delays, end stops, other sensors, and weakly
+/// identifiable parameters. Inertias stay physically consistent, and near their given values in the
+/// metric of InertiaPrior.
 ///
 /// Empty in the cases of `regress_inverse_dynamics`.
 std::optional<Mechanism> estimate_by_inverse_dynamics(const Mechanism& mechanism,

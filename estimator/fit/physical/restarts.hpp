@@ -10,7 +10,8 @@ namespace estimator {
 /// Returns mechanisms with parameter values from which to restart a fit that may have ended in a
 /// local minimum. Empty if there is no sign of a local minimum.
 ///
-/// - Parameters that reached a bound are reset to their initial values; others remain as estimated.
+/// - Parameters that reached a bound are reset to their initial values; all other parameters keep
+///   their estimates.
 /// - An ineffective Stribeck excess is reset. It is ineffective if it is zero, independent of speed
 ///   (ζ = 0), or decayed at all recorded speeds. Its new value is a tenth of the kinetic torque
 ///   τ_c, with decay over different fractions of the largest speed. Both signs are tried if

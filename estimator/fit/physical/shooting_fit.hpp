@@ -58,8 +58,8 @@ class ShootingFit {
   /// @throws std::invalid_argument if even a few samples cannot be simulated
   double shorten_node_intervals(const Mechanism& start);
 
-  /// Sets the values to which restarts of `estimate_jointly` reset parameters that reached a bound,
-  /// if they are within their bounds. By default, these are the initial values.
+  /// Sets the values to which restarts of `estimate_jointly` reset parameters that reached a bound.
+  /// Values outside the bounds are not used. By default, these are the initial values.
   void set_restart_values(const Mechanism& values) { restart_values_ = values; }
 
   /// Returns the least-squares problem of the second stage at the initial parameter values.

@@ -315,15 +315,16 @@ ShootingInput prepare_shooting_data(const Mechanism& mechanism,
   check_input(mechanism, recordings);
   check_options(options, recordings);
   if (mechanism.joint_count() > kTreeJointsMax) {
-    throw std::invalid_argument("physical parameters support at most " +
-                                std::to_string(kTreeJointsMax) +
-                                " joints; request shadow parameters");
+    throw std::invalid_argument(
+        "physical parameters support at most " + std::to_string(kTreeJointsMax) +
+        " joints; request shadow parameters (the parameters of a SPOOK simulator)");
   }
   if (has_load_friction_in_loop(mechanism)) {
     throw std::invalid_argument(
         "friction that grows with the bearing load (r_mu, mu) needs a mechanism without closed "
         "loops and mimic joints, because with them the motion does not determine the load. "
-        "Use constant friction, or request shadow parameters");
+        "Use constant friction, or request shadow parameters (the parameters of a SPOOK "
+        "simulator)");
   }
   if (motor_control_noise(mechanism).size() > 0 && !is_tree_mechanism(mechanism)) {
     throw std::invalid_argument(

@@ -55,10 +55,10 @@ ShootingInput prepare_shooting_input(const Mechanism& mechanism,
                                      const std::vector<Recording>& recordings,
                                      const CalibrationOptions& options);
 
-/// Chooses the integration steps for the speeds of the recorded motion, and limits them to those
-/// that the friction of the mechanism allows, with set-valued Coulomb friction. With inertial
-/// sensors, steps are at most a sampling period long: within a step, rates and accelerations are
-/// less accurate than angles.
+/// Chooses the integration steps according to the speeds of the recorded motion. No step is longer
+/// than the friction of the mechanism allows; for this limit, Coulomb friction counts as
+/// set-valued. With inertial sensors, steps are at most a sampling period long, because rates and
+/// accelerations within a step are less accurate than angles.
 /// @throws std::invalid_argument if friction requires too short a step
 void choose_integration_steps(const Mechanism& mechanism, const CalibrationOptions& options,
                               ShootingInput& input);

@@ -17,8 +17,8 @@ namespace estimator {
 /// estimated inertias are within 1.3 % of the true values at 5 ms, and within 0.2 % at 2 ms.
 inline constexpr double kLongestChosenStep = 0.005;
 
-/// The input of a calibration of shadow parameters: recordings resampled to the time step, and
-/// notes.
+/// The input of a calibration of shadow parameters (parameters of a SPOOK simulator): recordings
+/// resampled to the time step, and notes.
 struct ShadowInput {
   Mechanism mechanism;  ///< mechanism with the options' compliance and damping time
   double step = 0.0;    ///< time step [s]
@@ -27,17 +27,19 @@ struct ShadowInput {
   std::vector<Message> notes;
 };
 
-/// Checks the input of a calibration of shadow parameters, and resamples the recordings to the time
-/// step. The default step is the longest multiple, or integer fraction, of the sampling period up
-/// to kLongestChosenStep. Segments with fewer than 10 nodes are omitted, with a note. Joints whose
-/// compliance would oscillate are critically damped, unless the rig file gives a damping time.
+/// Checks the input of a calibration of shadow parameters (parameters of a SPOOK simulator), and
+/// resamples the recordings to the time step. The default step is the longest multiple, or integer
+/// fraction, of the sampling period up to kLongestChosenStep. Segments with fewer than 10 nodes are
+/// omitted, with a note. Joints whose compliance would oscillate are critically damped, unless the
+/// rig file gives a damping time.
 /// @throws std::invalid_argument with the error and its remedy
 ShadowInput prepare_shadow_input(const Mechanism& mechanism,
                                  const std::vector<Recording>& recordings,
                                  const CalibrationOptions& options);
 
-/// Chooses the state error weight κ = (σ_y/σ_p)² of impulse residuals for a rig of any size. σ_y is
-/// the noise of the angles. σ_p is a fiftieth of the typical change of a body's momentum in a step.
+/// Returns a weight κ = (σ_y/σ_p)² of the impulse residuals (state errors) that is suitable for a
+/// rig of any size. σ_y is the noise of the angles. σ_p is a fiftieth of the typical change of a
+/// body's momentum in a time step.
 double choose_state_error_weight(const Mechanism& mechanism,
                                  const std::vector<TrajectoryData>& data, double angle_noise,
                                  double step);

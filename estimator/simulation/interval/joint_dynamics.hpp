@@ -55,7 +55,7 @@ class JointDynamics {
   void check_position(const Eigen::VectorXd& coordinates);
 
   /// Returns the rates of all joints. In a mechanism with loops, the joints with a nonzero rate
-  /// determine the rates of the others.
+  /// determine the rates of all other joints.
   /// @throws std::invalid_argument if the nonzero rates contradict each other
   Eigen::VectorXd solve_dependent_rates(const Eigen::VectorXd& coordinates,
                                         const Eigen::VectorXd& rates);

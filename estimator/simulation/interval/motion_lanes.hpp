@@ -188,7 +188,8 @@ inline void load_contact_states(SimdMotionIntegrator& lanes, int lane, const Con
 }
 
 /// Returns whether an instant belongs to a segment that ends at `end`, given that all earlier
-/// instants have been processed. A segment includes its begin, and only the last one its end.
+/// instants have been processed. A segment includes its start; only the last segment includes its
+/// end.
 inline bool is_instant_in_segment(const MotionInterval& interval, double time, int substep,
                                   double end) {
   const bool is_last =

@@ -33,8 +33,8 @@ struct BaseParameter {
 /// and torques. Their number is the rank of the regressor over motions of all joints.
 ///
 /// Parameters of bodies near the ground are kept. A parameter whose regressor column depends
-/// linearly on others is grouped with these, as in textbooks [Kha04]. For a link that rotates about
-/// z, I_yy is grouped with I_xx and with the previous link.
+/// linearly on other columns is grouped with these columns, as in textbooks [Kha04]. For a link
+/// that rotates about z, I_yy is grouped with I_xx and with the previous link.
 struct BaseInertialParameters {
   std::vector<StandardInertialParameter> standard;
   std::vector<BaseParameter> base;

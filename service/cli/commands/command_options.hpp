@@ -97,8 +97,8 @@ struct EstimateOptions {
   double lag = 0.0;               ///< also use readings up to this much later than a state [s]
 };
 
-/// Kind of pieces into which a comparison of friction laws cuts the recordings. With kChosen,
-/// rigcal chooses the kind.
+/// Kind of parts into which a comparison of friction laws cuts the recordings. With kChosen, rigcal
+/// chooses the kind.
 enum class ComparisonPieces { kChosen, kRecording, kSegment, kWindow };
 
 /// Options of `rigcal compare`.

@@ -48,7 +48,7 @@ class IdentificationFolder {
 
 /// Safety trip that ended a run.
 struct RunTrip {
-  std::string text;  ///< one or two sentences, the last one without full stop
+  std::string text;  ///< one or two sentences; the last sentence has no full stop
   /// Whether the samples before the trip are usable: motors were driven until a joint reached a
   /// motion limit.
   bool is_usable = false;

@@ -195,7 +195,7 @@ def _is_time(values: NDArray[Any]) -> bool:
 
 
 def _seconds(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Returns dates or durations as the time since the first one [s]; NaN: missing."""
+    """Returns dates or durations as the time since the first value [s]; NaN: missing."""
     if values.dtype == object:  # of the module datetime
         convert: Any = pd.to_timedelta if isinstance(values[0], timedelta) else pd.to_datetime
         options = {} if convert is pd.to_timedelta or values[0].tzinfo is None else {"utc": True}

@@ -22,7 +22,7 @@ class AsyncClient(Displayed):
         >>> async with rigcal.AsyncClient("rig-server:7700") as service:
         ...     result = await service.calibrate("run.csv", "rig.textproto")
 
-    Connects on entering the context, or by `connect`. Runs one call at a time; others wait.
+    Connects on entering the context, or by `connect`. Runs one call at a time; other calls wait.
     """
 
     def __init__(self, address: Optional[str] = None, *, tls_cert: Any = None, tls_key: Any = None,

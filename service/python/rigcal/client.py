@@ -136,7 +136,7 @@ class Client(Displayed):
         Ctrl-C cancels the job.
 
         Raises:
-            TimeoutError: if the time limit of the job is over.
+            TimeoutError: if the job exceeds its time limit.
             ServiceError: if the job fails or is cancelled.
         """
         job_id = self.submit(recordings, rig, **options)

@@ -315,7 +315,7 @@ class Result(ResultBase):
 
     @property
     def dependent(self) -> pd.DataFrame:
-        """Table of parameters that follow from estimated ones by dependencies of the rig file."""
+        """Table of parameters that depend on estimated parameters by dependencies in the rig file."""
         return parameter_frame(self.document.get("dependent", ()))
 
     @property
@@ -353,7 +353,7 @@ class Result(ResultBase):
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Options that the caller requested; all others as the calibration chose them."""
+        """Options as the caller requested them, or as the calibration chose them."""
         options: Mapping[str, Any] = self.document["options"]
         return options
 
@@ -412,7 +412,7 @@ def _list_as_html(findings: Sequence[Finding]) -> str:
 
 
 class CrossValidation(ResultBase):
-    """Result of a cross-validation: each piece of the data is predicted from all others."""
+    """Result of a cross-validation: each part of the data is predicted from all other parts."""
 
     @property
     def pieces(self) -> list[str]:

@@ -8,7 +8,7 @@
 
 namespace service {
 
-/// Returns an HTML forest plot that compares the estimates from pieces of the data. Each row is a
+/// Returns an HTML forest plot that compares the estimates from parts of the data. Each row is a
 /// piece, and each column is a parameter with its own axis. A dot shows the estimate from a piece,
 /// and a bar shows its 95 % interval from sensor noise, cut at the axis ends. The last row shows
 /// the estimate from all data; a band through all rows shows its interval. A piece that does not

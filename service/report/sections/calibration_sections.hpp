@@ -12,7 +12,7 @@ namespace service {
 std::string render_parameter_section(const estimator::Calibration& calibration);
 
 /// Returns an HTML section with the drawing of the rig at rest and the meanings of the parameters'
-/// names. The drawing is the same as by `rigcal info --picture`, with the values of the rig file.
+/// names. The drawing is the drawing of `rigcal info --picture`, with the values of the rig file.
 /// It is missing if the result does not contain the rig file.
 std::string render_rig_section(const estimator::Calibration& calibration,
                                const CalibrationMetadata& context);
@@ -22,9 +22,9 @@ std::string render_rig_section(const estimator::Calibration& calibration,
 /// shows how much each standard deviation increases because other parameters are uncertain.
 std::string render_identifiability_section(const estimator::Calibration& calibration);
 
-/// Returns an HTML section that compares the estimates from separate pieces of the data. It shows
+/// Returns an HTML section that compares the estimates from separate parts of the data. It shows
 /// their consistency, a forest plot, and the standard deviations from sensor noise and from the
-/// scatter between pieces. Empty if there is nothing to compare.
+/// scatter between parts. Empty if there is nothing to compare.
 std::string render_piece_comparison(const estimator::Calibration& calibration);
 
 }  // namespace service

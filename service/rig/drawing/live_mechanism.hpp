@@ -18,8 +18,8 @@ class LiveMechanism {
   explicit LiveMechanism(Rig rig);
 
   const Rig& rig() const { return rig_; }
-  /// Returns the joint coordinates at which bodies are drawn: the last ones, at first the rest
-  /// position.
+  /// Returns the joint coordinates at which bodies are drawn: the latest coordinates or, before any
+  /// coordinates have arrived, the rest position.
   const Eigen::VectorXd& coordinates() const { return coordinates_; }
 
   /// Moves the measured joints, and returns the poses of all bodies.

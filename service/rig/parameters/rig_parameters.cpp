@@ -367,7 +367,7 @@ bool read_parameter(const Message& message, const char* field, const proto::Text
     if (target.value == 0.0) {
       place.at("tolerance_percent")
           .fail(who +
-                "a percentage of 0 is no tolerance; use free: true and "
+                "a percentage of a value of 0 is meaningless; use free: true and "
                 "prior_standard_deviation instead");
     }
     target.tolerance = 0.01 * source.tolerance_percent();

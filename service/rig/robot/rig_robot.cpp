@@ -30,8 +30,8 @@ constexpr struct {
 } kNowhere[] = {
     {JointParameter::kQuadraticDrag, "drag with the square of the speed"},
     {JointParameter::kStribeckTorque, "friction that falls with speed (Stribeck)"},
-    {JointParameter::kLoadFriction, "friction that grows with the bearing's force"},
-    {JointParameter::kLoadFrictionAngular, "friction that grows with the bearing's moment"},
+    {JointParameter::kLoadFriction, "friction that grows with the force in the bearing"},
+    {JointParameter::kLoadFrictionAngular, "friction that grows with the moment in the bearing"},
     {estimator::friction_law_parameter<estimator::Makkar>(estimator::Makkar::kExcess),
      "smooth friction, its excess at rest"},
     {estimator::friction_law_parameter<estimator::Makkar>(estimator::Makkar::kCoulomb),

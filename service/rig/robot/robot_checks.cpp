@@ -90,7 +90,7 @@ void check_positions(const std::map<std::string, double>& positions,
         fixed, [&](const auto& each) { return each.first->name == name && !each.first->follows; });
     if (is_fixed) continue;
     throw proto::InputError(
-        "{}: --at {}: gives the position of a joint that --joints fixes; {:?} is no such joint",
+        "{}: --at {}: gives the position of a joint that --joints fixes; {:?} is not such a joint",
         source, name, name);
   }
 }

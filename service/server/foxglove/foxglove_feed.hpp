@@ -39,7 +39,8 @@ class FoxgloveFeed {
   void set_mechanism(std::unique_ptr<LiveMechanism> mechanism);
   bool has_scene() const { return mechanism_ != nullptr; }
 
-  /// Returns the message that offers the session's channels; `scene`: those of the scene only.
+  /// Returns the message that offers the session's channels; with `scene`, only the channels of the
+  /// scene.
   std::string make_advertisement(bool scene) const;
   /// Returns the message that withdraws all channels.
   std::string make_withdrawal() const;

@@ -22,9 +22,9 @@ inline constexpr const char* kFoxgloveProtocols[] = {"foxglove.sdk.v1", "foxglov
 /// kFoxgloveProtocols.
 std::string choose_foxglove_protocol(const HttpRequest& request);
 
-/// A client of the Foxglove WebSocket protocol. It gets the channels of the running session, and of
-/// the next one after its end. The viewer is a client of the service protocol with the rights of
-/// its identity. Used on the main thread only.
+/// A client of the Foxglove WebSocket protocol. The client receives the channels of the running
+/// session and, after its end, the channels of the next session. The viewer is a client of the
+/// service protocol with the rights of its identity. Used on the main thread only.
 class FoxgloveViewer final : public FrameSink, public std::enable_shared_from_this<FoxgloveViewer> {
  public:
   /// @param connection  number of the connection of `sockets`

@@ -89,7 +89,7 @@ class SessionLog {
   std::uint64_t sample_count_ = 0;
 };
 
-/// Name of the file with a session's record in the session's folder.
+/// Name of the file in a session's folder that contains the SessionRecord (proto/service.proto).
 inline constexpr const char* kSessionRecordFile = "session.textproto";
 /// Rig file in the folder of a session, as the rig computer sent it.
 inline constexpr const char* kSessionRigFile = "rig.textproto";

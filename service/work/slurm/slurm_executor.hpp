@@ -12,11 +12,12 @@ namespace service {
 
 /// Returns an executor that computes items on a Slurm cluster whose nodes share the store's folder.
 ///
-/// It computes one item on this machine to measure its time, and submits the others as a job array
-/// with tasks of at least a minute of work. Slurm starts tasks of lost nodes again. Items whose
-/// results are missing at the end are submitted twice more, with fewer items per task. Ctrl-C and
-/// errors cancel the tasks. Their stored results remain. After an earlier process was killed, the
-/// executor continues its job, if this job has the same settings and computes all missing items.
+/// It computes one item on this machine to measure its time, and submits all other items as a job
+/// array with tasks of at least a minute of work. Slurm starts tasks of lost nodes again. Items
+/// whose results are missing at the end are submitted twice more, with fewer items per task. Ctrl-C
+/// and errors cancel the tasks. Their stored results remain. After an earlier process was killed,
+/// the executor continues its job, if this job has the same settings and computes all missing
+/// items.
 ///
 /// Every 15 s, the executor asks for the states of the tasks with one call of squeue. It reads new
 /// results every second, or less often if there are many. After the end of the tasks it waits up to

@@ -19,8 +19,8 @@
 namespace estimator {
 
 /// Standard deviations of the prior of angle [rad] and rate [rad/s] at the first shooting node of a
-/// segment. The mean is the initial value. This weak prior determines states that no sensor
-/// observes, such as a speed that friction stops.
+/// segment. The mean is the initial value. This weak prior determines states that no reading
+/// determines, such as the initial speed of a joint that friction stops before the next reading.
 inline constexpr double kStartAngleDeviation = 10.0;
 inline constexpr double kStartRateDeviation = 100.0;
 
