@@ -8,21 +8,14 @@
 #include <optional>
 #include <vector>
 
-#include "tests/daq/random_rig_run.hpp"
+#include "tests/daq/motion_history.hpp"
 
 namespace daq {
 
 /// Model of EncoderMotionMonitor that evaluates each check from the whole run, without its sums.
-class MotionModel {
+class MotionModel : private MotionHistory {
  public:
-  explicit MotionModel(const RigRun& run) : run_(run), size_(run.samples.size()) {
-    for (std::size_t k = 0; k < size_; ++k) {
-      const bool begins = k == 0 || phase(k) != phase(k - 1);
-      phase_start_.push_back(begins ? k : phase_start_.back());
-    }
-    find_command_changes();
-    for (std::size_t j = 0; j < kRunJoints; ++j) find_motions(j);
-  }
+  using MotionHistory::MotionHistory;
 
   /// Returns the first trip of the run and the number of samples before it at which a joint creeps.
   FirstTrip find_first_trip() {
@@ -40,20 +33,7 @@ class MotionModel {
   }
 
  private:
-  struct Motion {
-    std::size_t k;
-    std::int64_t counts, before;  // of the encoder, and at the motion before
-    double rested_s;
-  };
-  struct Interval {
-    std::size_t end;
-    double since_s, speed;
-    std::size_t forgotten = SIZE_MAX;  // sample from which on it does not count
-  };
-  struct Joint {
-    std::size_t seen = SIZE_MAX;  // first reading
-    std::vector<Motion> motions;
-    std::vector<Interval> intervals;
+  struct Push {
     // First motion of a phase.
     bool waits = false, moves = false, drifts = false;
     double direction = 0.0, drift = 0.0, start_s = 0.0;
@@ -61,179 +41,41 @@ class MotionModel {
     // Push of the motor, and response of passive joints.
     double last_push_s = 0.0, idle_s = 0.0;
     bool is_response_due = false, rested = false;
-    std::size_t push = 0;  // sample at which a motor last started to push
+    std::size_t start = 0;  // sample at which a motor last started to push
   };
-
-  // ----- The run -----
-
-  double t(std::size_t k) const { return run_.samples[k].now.time_s; }
-  double dt(std::size_t k) const { return k == 0 ? 0.0 : t(k) - t(k - 1); }
-  MotionPhase phase(std::size_t k) const { return run_.samples[k].phase; }
-  const JointState& state(std::size_t j, std::size_t k) const {
-    return run_.samples[k].now.joint[j];
-  }
-  std::int64_t counts(std::size_t j, std::size_t k) const { return run_.samples[k].counts[j]; }
-  const JointDrive& drive(std::size_t j) const { return run_.limits.motion[j]; }
-  double q(std::size_t j) const { return std::abs(drive(j).rad_per_count); }
-  double scale(std::size_t j) const { return run_.limits.joint[j].slides ? 0.1 : 1.0; }
-  /// Command of the joint's motor that was in effect before sample k.
-  double u(std::size_t j, std::size_t k) const {
-    if (k == 0 || drive(j).motor < 0) return 0.0;
-    return run_.samples[k - 1].command[static_cast<std::size_t>(drive(j).motor)];
-  }
-  bool drives(std::size_t j, std::size_t k) const {
-    return drive(j).motor >= 0 && std::abs(u(j, k)) >= drive(j).stall_command;
-  }
-  bool any_drives(std::size_t k) const { return drives(0, k) || drives(1, k) || drives(2, k); }
-  bool is_passive(std::size_t j) const { return drive(j).motor < 0 && !drive(j).is_unaffected; }
-
-  // ----- Motions -----
-  void find_command_changes() {
-    std::array<double, kRunJoints> steady{};
-    std::array<double, kRunJoints> commanded_s;
-    commanded_s.fill(-1.0);
-    double last_s = 0.0;
-    for (std::size_t k = 0; k < size_; ++k) {
-      changed_s_.push_back(last_s);
-      bool changes = false;
-      for (std::size_t j = 0; j < kRunJoints; ++j) {
-        if (drive(j).motor < 0) continue;
-        const double now = run_.samples[k].command[static_cast<std::size_t>(drive(j).motor)];
-        if (now != 0.0) commanded_s[j] = t(k);
-        if (now == 0.0 && t(k) - commanded_s[j] < 0.02) continue;
-        if (std::abs(now - steady[j]) < 0.05 * drive(j).stall_command) continue;
-        steady[j] = now;
-        changes = true;
-      }
-      changes_.push_back(changes);
-      steps_.push_back(changes && t(k) - last_s >= 0.2);
-      if (changes) last_s = t(k);
-    }
-  }
-
-  void find_motions(std::size_t j) {
-    Joint& joint = joints_[j];
-    std::int64_t reference = 0, span_counts = 0;
-    double span_s = 0.0, moved_s = 0.0;
-    for (std::size_t k = 0; k < size_; ++k) {
-      const std::int64_t now = counts(j, k);
-      if (state(j, k).valid) {
-        if (joint.seen == SIZE_MAX) {
-          joint.seen = k;
-          reference = span_counts = now;
-          span_s = moved_s = t(k);
-        }
-        if (t(k) - span_s >= 0.0625) {
-          const auto moved = static_cast<double>(std::abs(now - span_counts));
-          if (moved >= 2.0) joint.intervals.push_back({k, span_s, moved * q(j) / (t(k) - span_s)});
-          span_counts = now;
-          span_s = t(k);
-        }
-        if (std::abs(now - reference) >= 2) {
-          if (t(k) - moved_s >= 0.3125) {
-            for (Interval& interval : joint.intervals) {
-              interval.forgotten = std::min(interval.forgotten, k);
-            }
-          }
-          joint.motions.push_back({k, now, reference, t(k) - moved_s});
-          reference = now;
-          moved_s = t(k);
-        }
-      }
-      if (!steps_[k]) continue;
-      span_counts = now;
-      span_s = t(k);
-    }
-  }
-
-  /// Number of motions up to sample k.
-  std::size_t motion_count(std::size_t j, std::size_t k) const {
-    const auto& motions = joints_[j].motions;
-    return static_cast<std::size_t>(std::ranges::upper_bound(motions, k, {}, &Motion::k) -
-                                    motions.begin());
-  }
-  double moved_s(std::size_t j, std::size_t k) const {
-    const std::size_t count = motion_count(j, k);
-    if (count > 0) return t(joints_[j].motions[count - 1].k);
-    return joints_[j].seen <= k ? t(joints_[j].seen) : 0.0;
-  }
-  /// First sample of the phase since the joint's last motion, before sample k or at it.
-  std::size_t rest_start(std::size_t j, std::size_t k) const {
-    const std::size_t count = motion_count(j, k);
-    const std::size_t after = count > 0 ? joints_[j].motions[count - 1].k + 1 : 0;
-    return std::max(after, phase_start_[k]);
-  }
-  /// First sample of the phase since the joint was eight counts from its reference position.
-  std::size_t near_start(std::size_t j, std::size_t k) const {
-    std::size_t start = phase_start_[k];
-    std::int64_t reference = counts(j, start);
-    for (std::size_t i = start; i <= k; ++i) {
-      if (!state(j, i).valid) continue;
-      if (i == joints_[j].seen) reference = counts(j, i);
-      if (std::abs(counts(j, i) - reference) < 8) continue;
-      reference = counts(j, i);
-      start = i + 1;
-    }
-    return start;
-  }
-  /// Mean speed over the last three motions of the phase.
-  double last_speed(std::size_t j, std::size_t k) const {
-    const auto& motions = joints_[j].motions;
-    const std::size_t count = motion_count(j, k);
-    if (count < 4 || motions[count - 4].k < phase_start_[k]) return 0.0;
-    const Motion &to = motions[count - 1], &from = motions[count - 4];
-    return static_cast<double>(std::abs(to.counts - from.counts)) * q(j) / (t(to.k) - t(from.k));
-  }
-  /// Largest speed of the last intervals that began at a time or later.
-  double largest_speed(std::size_t j, std::size_t k, std::size_t count, double since_s) const {
-    double largest = 0.0;
-    const auto& all = joints_[j].intervals;
-    for (std::size_t n = all.size(); n-- > 0;) {
-      if (all[n].end > k) continue;
-      if (count-- == 0) break;
-      if (all[n].since_s >= since_s && all[n].forgotten > k)
-        largest = std::max(largest, all[n].speed);
-    }
-    return largest;
-  }
-  bool is_at_stop(std::size_t j, std::size_t k) const {
-    const double reach = 0.1 * scale(j) + 2e-3 * last_speed(j, k);
-    const double angle = state(j, k).angle_rad;
-    return angle < drive(j).stop_rad_min + reach || angle > drive(j).stop_rad_max - reach;
-  }
 
   // ----- Pushes -----
 
   void follow_push(std::size_t j, std::size_t k) {
-    Joint& joint = joints_[j];
+    Push& push = pushes_[j];
     if (k == phase_start_[k]) {
-      joint.is_response_due = joint.moves = false;
-      joint.waits = phase(k) == MotionPhase::kDriven && drive(j).motor >= 0;
-      joint.last_push_s = t(k) - 0.2;
+      push.is_response_due = push.moves = false;
+      push.waits = phase(k) == MotionPhase::kDriven && drive(j).motor >= 0;
+      push.last_push_s = t(k) - 0.2;
     }
-    if (std::abs(u(j, k)) < 0.5 * drive(j).stall_command) joint.idle_s = t(k);
+    if (std::abs(u(j, k)) < 0.5 * drive(j).stall_command) push.idle_s = t(k);
     const std::size_t before = k == 0 ? 0 : k - 1;
     if (drives(j, k)) {
-      if (t(k) - joint.last_push_s >= 0.2 && phase(k) == MotionPhase::kDriven) {
-        const bool is_first = std::ranges::none_of(joints_, &Joint::is_response_due);
+      if (t(k) - push.last_push_s >= 0.2 && phase(k) == MotionPhase::kDriven) {
+        const bool is_first = std::ranges::none_of(pushes_, &Push::is_response_due);
         for (std::size_t p = 0; is_first && p < kRunJoints; ++p) {
-          joints_[p].push = k;
-          joints_[p].rested = t(k) - moved_s(p, p < j ? k : before) >= 0.2;
+          pushes_[p].start = k;
+          pushes_[p].rested = t(k) - moved_s(p, p < j ? k : before) >= 0.2;
         }
-        joint.is_response_due =
-            t(k) - joint.idle_s <= 0.1 && std::abs(state(j, k).speed_rad_per_s) <= 0.3 * scale(j);
+        push.is_response_due =
+            t(k) - push.idle_s <= 0.1 && std::abs(state(j, k).speed_rad_per_s) <= 0.3 * scale(j);
         pushed_[j] = k;
         const bool moved = t(k) - moved_s(j, before) < 0.2;
-        if (joint.waits && moved) {
+        if (push.waits && moved) {
           start(j, k, u(j, k) > 0.0 ? 1.0 : -1.0, counts(j, k), state(j, k).speed_rad_per_s, true);
         }
       }
-      joint.last_push_s = t(k);
+      push.last_push_s = t(k);
     }
     const std::size_t count = motion_count(j, k);
-    if (joint.waits && count > 0 && joint.motions[count - 1].k == k &&
-        joint.motions[count - 1].rested_s >= 0.2) {
-      start(j, k, first_direction(j, k), joint.motions[count - 1].before, 0.0, false);
+    if (push.waits && count > 0 && joints_[j].motions[count - 1].k == k &&
+        joints_[j].motions[count - 1].rested_s >= 0.2) {
+      start(j, k, first_direction(j, k), joints_[j].motions[count - 1].before, 0.0, false);
     }
     if (j + 1 == kRunJoints && changes_[k]) pushed_after_.push_back(k);
   }
@@ -252,19 +94,19 @@ class MotionModel {
 
   void start(std::size_t j, std::size_t k, double pushed, std::int64_t from, double drift,
              bool drifts) {
-    Joint& joint = joints_[j];
+    Push& push = pushes_[j];
     if (pushed == 0.0) return;
-    joint.waits = false;
-    joint.direction = pushed * drive(j).gain_sign;
-    joint.start_counts = from;
-    joint.drift = drift / drive(j).rad_per_count;
-    joint.drifts = drifts;
-    joint.start_s = t(k);
-    joint.moves = std::abs(drift) <= 0.3 * scale(j) && t(k) - t(joint.seen) >= 0.2;
+    push.waits = false;
+    push.direction = pushed * drive(j).gain_sign;
+    push.start_counts = from;
+    push.drift = drift / drive(j).rad_per_count;
+    push.drifts = drifts;
+    push.start_s = t(k);
+    push.moves = std::abs(drift) <= 0.3 * scale(j) && t(k) - t(joints_[j].seen) >= 0.2;
     for (std::size_t p = 0; p < kRunJoints; ++p) {
       const std::size_t known = p < j || k == 0 ? k : k - 1;
       const bool rests = !drives(p, k) && largest_speed(p, known, 5, 0.0) <= 0.1 * scale(p);
-      joint.moves = joint.moves && (p == j || rests);
+      push.moves = push.moves && (p == j || rests);
     }
   }
 
@@ -349,22 +191,22 @@ class MotionModel {
   }
 
   void check_direction(std::size_t j, std::size_t k) {
-    Joint& joint = joints_[j];
-    if (!joint.moves) return;
-    const double since_s = t(k) - joint.start_s;
+    Push& push = pushes_[j];
+    if (!push.moves) return;
+    const double since_s = t(k) - push.start_s;
     const double sign = drive(j).rad_per_count < 0.0 ? -1.0 : 1.0;
     const double ahead =
-        sign * joint.direction *
-        (static_cast<double>(counts(j, k) - joint.start_counts) - joint.drift * since_s);
-    const double limit = 4.0 + (joint.drifts ? since_s / (16.0 * dt(k)) : 0.0);
+        sign * push.direction *
+        (static_cast<double>(counts(j, k) - push.start_counts) - push.drift * since_s);
+    const double limit = 4.0 + (push.drifts ? since_s / (16.0 * dt(k)) : 0.0);
     if (ahead <= -limit) fail(TripCause::kWrongDirection, j, k, -ahead * q(j), limit * q(j));
     bool others_drive = false;
     for (std::size_t p = 0; p < kRunJoints; ++p)
       others_drive = others_drive || (p != j && drives(p, k));
-    const bool turned = u(j, k) * drive(j).gain_sign * joint.direction < 0.0;
-    if (turned || others_drive || (joint.drifts && !drives(j, k)) ||
+    const bool turned = u(j, k) * drive(j).gain_sign * push.direction < 0.0;
+    if (turned || others_drive || (push.drifts && !drives(j, k)) ||
         (since_s > 0.05 && ahead >= limit) || since_s > 0.5) {
-      joint.moves = false;
+      push.moves = false;
     }
   }
 
@@ -415,8 +257,8 @@ class MotionModel {
   }
 
   void check_response(std::size_t j, std::size_t k) {
-    Joint& joint = joints_[j];
-    if (!joint.is_response_due) return;
+    Push& push = pushes_[j];
+    if (!push.is_response_due) return;
     std::size_t from = pushed_[j];
     for (const std::size_t change : pushed_after_) {
       if (change < k) from = std::max(from, change);
@@ -425,15 +267,15 @@ class MotionModel {
     const double pushed = std::abs(state(j, k).angle_rad - state(j, from).angle_rad -
                                    state(j, from).speed_rad_per_s * since_s);
     const double travel = 0.1 * scale(j) + since_s * q(j) / (16.0 * dt(k));
-    if (since_s > 0.7 || pushed > travel) joint.is_response_due = false;
+    if (since_s > 0.7 || pushed > travel) push.is_response_due = false;
     if (pushed <= travel) return;
     for (std::size_t p = 0; p < kRunJoints; ++p) {
-      if (!is_passive(p) || !state(p, k).valid || is_at_stop(p, k) || !joints_[p].rested) continue;
+      if (!is_passive(p) || !state(p, k).valid || is_at_stop(p, k) || !pushes_[p].rested) continue;
       std::int64_t excursion = 0;
-      for (std::size_t i = joints_[p].push; i <= k; ++i) {
-        const bool is_known = state(p, i).valid && (p >= j || i > joints_[p].push);
+      for (std::size_t i = pushes_[p].start; i <= k; ++i) {
+        const bool is_known = state(p, i).valid && (p >= j || i > pushes_[p].start);
         if (is_known)
-          excursion = std::max(excursion, std::abs(counts(p, i) - counts(p, joints_[p].push)));
+          excursion = std::max(excursion, std::abs(counts(p, i) - counts(p, pushes_[p].start)));
       }
       if (excursion < 12) fail(TripCause::kNoResponse, p, k, pushed, travel);
     }
@@ -502,12 +344,7 @@ class MotionModel {
     return creeps;
   }
 
-  const RigRun& run_;
-  std::size_t size_;
-  std::vector<std::size_t> phase_start_;
-  std::vector<double> changed_s_;  // last change of a command before each sample
-  std::vector<bool> changes_, steps_;
-  std::array<Joint, kRunJoints> joints_;
+  std::array<Push, kRunJoints> pushes_;
   std::array<std::size_t, kRunJoints> pushed_{};
   std::vector<std::size_t> pushed_after_;
   std::array<SwingGrowthDetector, kRunJoints> swings_;
