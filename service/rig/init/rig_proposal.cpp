@@ -299,11 +299,13 @@ class Proposer {
       motor.has_scale = unit.scale != 1.0;
     }
     if (!choice_.command_unit.empty()) {
-      const std::string unit = parse_command_unit(choice_.command_unit);
+      const CommandUnit unit = parse_command_unit(choice_.command_unit);
       // The scale confirms the unit, where the column's name states another one.
-      motor.has_scale = column != nullptr && has_command_unit(*column) && unit != motor.unit;
-      motor.unit = unit;
-      motor.scale = 1.0;
+      const bool differs = unit.unit != motor.unit || unit.scale != motor.scale;
+      motor.has_scale =
+          unit.scale != 1.0 || (column != nullptr && has_command_unit(*column) && differs);
+      motor.unit = unit.unit;
+      motor.scale = unit.scale;
     }
     if (column != nullptr) {
       const double most = motor.scale * std::max(std::abs(column->low), std::abs(column->high));
@@ -317,12 +319,13 @@ class Proposer {
     answers_.motor = motor;
   }
 
-  /// Returns the unit of a command; "duty", which has a meaning, in any case.
-  static std::string parse_command_unit(const std::string& text) {
+  /// Returns the unit of a command, with its scale to the base unit; "duty" in any case.
+  static CommandUnit parse_command_unit(const std::string& text) {
     std::string lower = text;
     std::ranges::transform(lower, lower.begin(),
                            [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return lower == "duty" ? lower : text;
+    const std::string& name = lower == "duty" ? lower : text;
+    return find_command_unit('[' + name + ']').value_or(CommandUnit{name});
   }
 
   void take_segments() {

@@ -138,6 +138,11 @@ TEST(InitCommand, ConfirmsACommandUnitThatContradictsTheColumn) {
   run_successfully("info --rig " + rig + " " + run);
   run_successfully(command);
   EXPECT_EQ(contents_of(rig).find("scale:"), std::string::npos);
+  run_successfully(command + " --command-unit mV");
+  expect_parts(contents_of(rig), {"control_unit: \"V\"", "column: \"duty\" scale: 0.001 }"});
+  run_successfully("info --rig " + rig + " " + run);
+  run_successfully(command + " --command-unit 'steps['");
+  expect_parts(contents_of(rig), {"control_unit: \"steps[\""});
 }
 
 TEST(InitCommand, OverwritesOnlyOnRequest) {
