@@ -126,27 +126,38 @@ struct BrokenLine {
   LineMode mode;
   int exit_code;
   const char* trip;  // event in the recording
-  bool unit_trips_by_itself;
+  bool trips_unit;   // the trip command reaches the unit
 };
 
 // A line that breaks while the rig is driven: the unit is off within its ttl, the recording is
-// complete and holds the trip with its values and the last frames.
+// complete and holds the trip with its values and the last frames. The line breaks with the first
+// sample under drive, so that a busy computer has no time for another trip. If such a computer
+// cannot measure the unit's clock and does not drive, the run is repeated. If it missed a sample,
+// its last command was idle, which the unit's ttl need not end.
 class DaqOnABrokenLine : public DaqProcess, public ::testing::WithParamInterface<BrokenLine> {};
 
 TEST_P(DaqOnABrokenLine, SwitchesOffAndRecordsTheTrip) {
+  constexpr int kRunsMax = 5;
   const BrokenLine& broken = GetParam();
   start_sim(/*on_tcp=*/true);
   LineRelay relay(sim_port());
-  start_daq("long.textproto", relay.url());
-  wait_until_recorded();
-  relay.set_mode(broken.mode);
-  EXPECT_EQ(daq_exit_code(), broken.exit_code) << daq_->output();
+  relay.break_when_driven(broken.mode);
+  std::string recorded;
+  int exit_code = -1;
+  for (int run = 1; run <= kRunsMax && !relay.is_broken(); ++run) {
+    recorded = "run" + std::to_string(run) + ".mcap";
+    start_daq("long.textproto", relay.url(), {}, {}, recorded);
+    exit_code = daq_exit_code();
+  }
+  EXPECT_EQ(exit_code, broken.exit_code) << daq_->output();
   stop_sim_with_output_off();
   EXPECT_LE(counted("unattended_us_max"), kTtl_us);
-  EXPECT_EQ(counted("trips_ttl") > 0, broken.unit_trips_by_itself) << sim_->output();
-  EXPECT_EQ(counted("trips_host") > 0, !broken.unit_trips_by_itself);
+  EXPECT_EQ(counted("trips_host") > 0, broken.trips_unit);
+  if (relay.last_command_enables() && counted("commands_rejected") == 0) {
+    EXPECT_EQ(counted("trips_ttl"), 1U) << sim_->output();
+  }
 
-  const proto::Recording run = recording("run.mcap");
+  const proto::Recording run = recording(recorded);
   EXPECT_TRUE(run.scan.container.intact());
   const proto::Event* trip = find_event(run, broken.trip);
   ASSERT_NE(trip, nullptr) << daq_->output();
@@ -160,10 +171,10 @@ TEST_P(DaqOnABrokenLine, SwitchesOffAndRecordsTheTrip) {
 
 INSTANTIATE_TEST_SUITE_P(
     Line, DaqOnABrokenLine,
-    ::testing::Values(BrokenLine{"Stalled", LineMode::kHold, 1, "link lost", true},
-                      BrokenLine{"Corrupted", LineMode::kDamage, 1, "link lost", true},
+    ::testing::Values(BrokenLine{"Stalled", LineMode::kHold, 1, "link lost", false},
+                      BrokenLine{"Corrupted", LineMode::kDamage, 1, "link lost", false},
                       BrokenLine{"ChannelLost", LineMode::kLoseChannel, 3, "missing channel",
-                                 false}),
+                                 true}),
     [](const auto& broken) { return broken.param.name; });
 
 // The service dies during a run and comes back: the run is not affected, and the service finally

@@ -111,11 +111,13 @@ LineRelay::HeldFrame LineRelay::altered(std::span<const std::uint8_t> message,
     if (mode_.load() == LineMode::kLoseChannel) {
       sample.encoders_valid = static_cast<std::uint16_t>(sample.encoders_valid & ~2U);
     }
+    if ((sample.status & STATUS_DRIVING) != 0) mode_.store(mode_when_driven_.load());
     if (lies_.sample) lies_.sample(sample);
     if (lies_.sample_delay) frame.due += lies_.sample_delay();
     frame.bytes = frame_of(message_of(sample, kShape));
   } else if (direction == kToUnit &&
              command_request_decode(message.data(), message.size(), kShape.motor_count, &command)) {
+    last_command_enables_.store((command.flags & COMMAND_ENABLE) != 0);
     if (lies_.command) lies_.command(command);
     if (lies_.command_delay) frame.due += lies_.command_delay();
     frame.bytes = frame_of(message_of(command, kShape.motor_count));

@@ -46,7 +46,11 @@ class LineRelay {
   LineRelay& operator=(const LineRelay&) = delete;
 
   std::string url() const { return "tcp://127.0.0.1:" + std::to_string(listener_.port()); }
-  void set_mode(LineMode mode) { mode_.store(mode); }
+  /// Breaks the line once, directly after the first sample that shows an enabled output.
+  void break_when_driven(LineMode mode) { mode_when_driven_.store(mode); }
+  bool is_broken() const { return mode_.load() != LineMode::kPass; }
+  /// Returns whether the last command that passed the line enables the unit's output.
+  bool last_command_enables() const { return last_command_enables_.load(); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -69,6 +73,8 @@ class LineRelay {
   LineLies lies_;
   LocalListener listener_;
   std::atomic<LineMode> mode_{LineMode::kPass};
+  std::atomic<LineMode> mode_when_driven_{LineMode::kPass};
+  std::atomic<bool> last_command_enables_{false};
   std::atomic<bool> stop_{false};
   std::array<bool, 2> after_delimiter_{};  // by direction: the next byte starts a frame
   std::array<firmware_iface::FrameDecoder, 2> decoders_;
