@@ -250,12 +250,14 @@ double TestPush::compute_command(const ScenarioInput& now) noexcept {
       pushed_s_ = passed_s;
       const double motion = now.joint[settings_.joint].angle_rad - start_rad_[settings_.joint];
       direction_ = motion > 0.0 ? 1.0 : motion < 0.0 ? -1.0 : 0.0;
+      const double way = direction_ * std::copysign(1.0, pushed_command_);
       if (!returns_ && std::abs(motion) >= kMotionShareMin * settings_.motion_rad) {
-        way_ = direction_ * std::copysign(1.0, pushed_command_);
+        way_ = way;
         is_way_known_ = true;
       }
       farthest_s_ = now.time_s;
-      enter(direction_ != 0.0 ? TestPushStage::kBrake : TestPushStage::kRest, now.time_s);
+      const bool brakes = direction_ != 0.0 && (!returns_ || way == way_);
+      enter(brakes ? TestPushStage::kBrake : TestPushStage::kRest, now.time_s);
       return stage_ == TestPushStage::kBrake ? -pushed_command_ : 0.0;
     }
     case TestPushStage::kBrake:

@@ -234,6 +234,31 @@ TEST(TestPush, ReturnsAJointThatDriftsToAnEndOfItsRange) {
   EXPECT_EQ(push.phase(), ScenarioPhase::kFinished) << "ends while the joint drifts";
 }
 
+// A joint that drifts on against the push that should return it is not braked, which would push it
+// on. This motion says nothing about the motor's direction: the next push leads away from the end.
+TEST(TestPush, LearnsNothingFromAPushThatDoesNotReturnTheJoint) {
+  TestPushSettings twice = settings();
+  twice.count = 2;
+  twice.lowest_rad = -2.0;
+  twice.highest_rad = 2.0;
+  TestPush push(twice);
+  const auto at = [&](double time_s, double angle, double speed) {
+    Observation now;
+    now.time_s = time_s;
+    now.joint[1] = {angle, speed, true};
+    return push.compute_command(now);
+  };
+  at(0.0, 1.0, 0.0);
+  at(0.1, 1.11, 1.0);
+  EXPECT_EQ(at(0.21, 1.2, 1.0), 0.0);
+  EXPECT_EQ(at(0.26, 1.81, 1.0), 0.0);
+  EXPECT_EQ(at(0.27, 1.82, 1.0), -2.0) << "returns the joint";
+  EXPECT_EQ(at(0.76, 1.92, 0.2), -2.0);
+  EXPECT_EQ(at(0.78, 1.93, 0.2), 0.0) << "has pushed long enough";
+  EXPECT_EQ(at(0.90, 1.93, 0.0), 0.0);
+  EXPECT_EQ(at(0.91, 1.93, 0.0), -2.0);
+}
+
 // A joint that goes on drifting is returned as often as it is pushed, not without end.
 TEST(TestPush, ReturnsADriftingJointForAFewTimesOnly) {
   TestPushSettings thrice = settings();
