@@ -231,6 +231,43 @@ TEST(InertialLoop, SaturatedSensorStopsTheRunIfConfigured) {
   EXPECT_EQ(rig.sink().inertial[0].saturated, 1U << 5);
 }
 
+// Of two sensors one is faulty, and the faults of one end the run.
+TEST(InertialLoop, EachSensorStopsTheRunByItsOwnLimits) {
+  for (const std::size_t faulty : {0U, 1U}) {
+    for (const std::size_t stopping : {0U, 1U}) {
+      SCOPED_TRACE(::testing::Message() << faulty << ' ' << stopping);
+      SensorRun setup(false);
+      setup.simulation.unit.inertial_count = 2;
+      setup.simulation.unit.inertial[1] = setup.simulation.unit.inertial[0];
+      setup.simulation.unit.inertial[faulty].dropout = 0.5;
+      setup.loop.inertial_count = 2;
+      setup.loop.inertial[1] = setup.loop.inertial[0];
+      setup.limits.inertial.push_back(setup.limits.inertial[0]);
+      setup.limits.inertial[stopping].stops_run = true;
+      SimulatedRig rig(setup.scenario, setup.loop, setup.simulation, setup.limits);
+      const Trip* trip = run(rig);
+      ASSERT_EQ(trip != nullptr, faulty == stopping);
+      if (trip == nullptr) continue;
+      EXPECT_EQ(trip->cause, TripCause::kInertialMissing);
+      EXPECT_EQ(trip->joint, faulty);
+    }
+  }
+}
+
+// A sensor whose readings stop at the end of its range has two faults.
+TEST(InertialLoop, ReportsSeveralFaultsOfASensor) {
+  SensorRun setup(false);
+  setup.simulation.unit.inertial[0].accel_range = 5.0;  // less than gravity
+  setup.simulation.unit.inertial[0].dropout = 0.5;
+  setup.limits.inertial[0].counts_max[5] =
+      static_cast<std::int16_t>(5.0 * setup.simulation.unit.inertial[0].accel_counts);
+  SimulatedRig rig(setup.scenario, setup.loop, setup.simulation, setup.limits);
+  EXPECT_EQ(run(rig), nullptr);
+  std::string said;
+  for (const std::string& line : rig.said()) said += line;
+  expect_parts(said, {"\"imu\" is missing", "\"imu\" is saturated"});
+}
+
 TEST(InertialLoop, TickDoesNotAllocate) {
   SensorRun setup(true);
   SimulatedRig rig(setup.scenario, setup.loop, setup.simulation, setup.limits);
@@ -286,14 +323,27 @@ TEST(InertialSensorConfig, ScalesAndLimitsAreReadInTheirPlaces) {
   facts.inertial_ticks = {2, 0, 0, 0};
   EXPECT_EQ(compute_inertial_dividers(rig, facts)[0], 4);
 
-  const RigConfig reported =
+  RigConfig reported =
       parse_rig_config("r.textproto", rig_text(" inertial { sensor: \"imu\" }", ""));
   EXPECT_FALSE(reported.limits.inertial[0].stops_run);
-  EXPECT_EQ(compute_inertial_dividers(reported, facts)[0], 2);
-  facts.inertial_ticks[0] = 10;
-  EXPECT_DOUBLE_EQ(
-      fill_in_reading_time_limits(reported.limits, reported, facts).inertial[0].missing_s_max,
-      0.03);
+  struct Default {
+    int ticks, divider;  // of the sensor and of the samples
+    int samples;         // from one reading to the next, at whole readings
+    double missing_s;    // three readings, at least 10 ms
+  };
+  for (const Default& made : {Default{2, 1, 2, 0.01},
+                              {10, 1, 10, 0.03},
+                              {10, 4, 5, 0.06},
+                              {2, 4, 1, 0.012},
+                              {3, 2, 3, 0.018}}) {
+    SCOPED_TRACE(::testing::Message() << made.ticks << ' ' << made.divider);
+    facts.inertial_ticks[0] = made.ticks;
+    reported.divider = made.divider;
+    EXPECT_EQ(compute_inertial_dividers(reported, facts)[0], made.samples);
+    EXPECT_DOUBLE_EQ(
+        fill_in_reading_time_limits(reported.limits, reported, facts).inertial[0].missing_s_max,
+        made.missing_s);
+  }
 }
 
 // Two sensors with both instruments, the second one limited: each axis has the scale and range of

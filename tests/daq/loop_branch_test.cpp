@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <string>
+#include <vector>
 
 #include "tests/daq/simulated_rig.hpp"
 #include "tests/support/wire_messages.hpp"
@@ -50,6 +52,9 @@ TEST_P(Pacing, RunsAScenarioToItsEnd) {
   rig.run([&](SimulatedRig& r, int) { largest_V = std::max(largest_V, r.sim_unit().output_V()); });
   rig.finish();
   EXPECT_EQ(rig.loop().trip(), nullptr);
+  std::vector<std::string> names;
+  for (const proto::Event& event : rig.sink().events) names.push_back(event.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"settling", "arming", "running", "finished"}));
   EXPECT_NEAR(largest_V, 2.0, 0.01);
   EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
   EXPECT_EQ(rig.supervisor().sample_counts().sent(), rig.sim_unit().counters().samples_sent);
@@ -92,15 +97,61 @@ TEST(Arming, RefusesARigOutsideItsRangeWithAdvice) {
   EXPECT_LT(trip->timestamp_s, 0.05);
 }
 
-// The same trip during a drive comes without that advice.
+// The same trip while the unit is armed comes with that advice, during a drive without it.
 TEST(Arming, AdvisesOnlyBeforeTheStart) {
-  SafetyLimits limits = furuta_limits();
-  limits.joint[0].angle_rad_max = 0.5;
-  SimulatedRig rig(branch_drive(), furuta_settings(), simulation_settings(), limits);
-  rig.run();
-  const proto::Event* trip = rig.sink().find("angle");
-  ASSERT_NE(trip, nullptr);
-  EXPECT_EQ(trip->text.find("by hand"), std::string::npos) << trip->text;
+  auto simulation = simulation_settings();
+  simulation.to_host.latency = milliseconds(3);
+  for (const bool is_driven : {false, true}) {
+    SafetyLimits limits = furuta_limits();
+    limits.joint[0].angle_rad_max = is_driven ? 0.5 : 0.002;  // two counts
+    SimulatedRig rig(branch_drive(), furuta_settings(), simulation, limits);
+    int moved = 0;
+    rig.line().on_sample = [&](sample_report& report) {
+      if (is_driven || rig.link().trip_clear_state() == ClearTripState::kIdle) return;
+      report.encoder_counts[0] += ++moved;
+    };
+    rig.run();
+    const proto::Event* trip = rig.sink().find("angle");
+    ASSERT_NE(trip, nullptr);
+    EXPECT_NE(rig.sink().find("arming"), nullptr);
+    EXPECT_EQ(rig.sink().find("running") != nullptr, is_driven);
+    EXPECT_EQ(trip->text.find("by hand") == std::string::npos, is_driven) << trip->text;
+  }
+}
+
+// Before a drive a joint must not creep. In a run without drive, a hand may move it.
+TEST(ControlLoop, IsWatchedForCreepOnlyBeforeADrive) {
+  for (const bool drives : {true, false}) {
+    LoopSettings settings = furuta_settings();
+    settings.drive = drives;
+    settings.settle_s = 3.0;
+    SimulatedRig rig({"step", Step{.amplitude = 1.0}, 0.1}, settings);
+    int samples = 0;
+    rig.line().on_sample = [&](sample_report& report) {
+      report.encoder_counts[1] += ++samples / 60;
+    };
+    rig.run();
+    ASSERT_EQ(rig.loop().trip() != nullptr, drives);
+    if (drives) EXPECT_EQ(rig.loop().trip()->cause, TripCause::kCreep);
+  }
+}
+
+// A clock fit is published once a second and only if it is known, which takes four blocks of
+// samples. Without samples until just before the first second, it is known later.
+TEST(ControlLoop, PublishesNoClockFitThatIsUnknown) {
+  LoopSettings settings = furuta_settings();
+  settings.drive = false;
+  SafetyLimits limits = patient_limits();
+  limits.staleness_s_max = 2.0;
+  SimulatedRig rig({"step", Step{.amplitude = 1.0}, 3.5}, settings, simulation_settings(), limits);
+  rig.run([](SimulatedRig& r, int tick) {
+    if (tick == 50 || tick == 950) {
+      r.simulation().to_host().set_faults({.frame_lost = tick == 50 ? 1.0 : 0.0});
+    }
+  });
+  EXPECT_EQ(rig.loop().trip(), nullptr);
+  EXPECT_GT(rig.sink().clock_fits.size(), 2U);
+  for (const proto::ClockFit& fit : rig.sink().clock_fits) EXPECT_GE(fit.point_count, 4U);
 }
 
 // An angle that is not a number switches off at the first sample, and every sample is recorded so

@@ -17,8 +17,10 @@ Scenario ending_drive() { return {"step", Step{.amplitude = 1.0, .start_s = 0.0}
 // must end with that cause and not with silence.
 TEST(LoopEnds, WhenTheUnitIsInAnotherStream) {
   SimulatedRig rig(ending_drive());
+  int last_tick = 0;
   rig.run(
       [&](SimulatedRig& r, int tick) {
+        last_tick = tick;
         if (tick != 400) return;
         sample_report report{};
         report.sequence = 40'000;
@@ -30,6 +32,7 @@ TEST(LoopEnds, WhenTheUnitIsInAnotherStream) {
       1000);
   ASSERT_NE(rig.loop().trip(), nullptr);
   EXPECT_EQ(rig.loop().trip()->cause, TripCause::kUnitRestarted);
+  EXPECT_LE(last_tick, 401) << "ends the run at once";
   EXPECT_NEAR(rig.loop().trip()->time_s, 0.4, 2e-3);
   EXPECT_LT(rig.loop().trip()->value, 3e-3) << "since the last good sample";
   EXPECT_EQ(rig.loop().trip()->limit, furuta_limits().staleness_s_max);

@@ -51,7 +51,7 @@ class LoopModel {
     start_s_ = 1e-3 * static_cast<double>(random_() % 100);
     duration_s_ = 0.2 + 1e-3 * static_cast<double>(random_() % 600);
     amplitude_V_ = 0.5 + static_cast<double>(random_() % 7);
-    answers_clear_ = pick({4, 4, 4, 4, 2, 0});
+    lost_clear_requests_ = pick({0, 0, 0, 1, 2, 100});
     refused_flags_ = static_cast<std::uint8_t>(pick({0, 0, 0, 0, FAULT_AMPLIFIER, FAULT_INTERNAL}));
     ignored_trip_ticks_ = pick({0, 0, 5, 60});
     trips_itself_ = pick({0, 1}) != 0;
@@ -104,8 +104,7 @@ class LoopModel {
   // --- The unit
 
   void answer_clear(const clear_request& ask) {
-    if (answers_clear_ == 0) return;
-    if (ask.step == 1 && --answers_clear_ == 1) return;  // a lost request is repeated
+    if (lost_clear_requests_-- > 0) return;  // a lost request is repeated
     if (ask.step == 2) faults_ = refused_flags_;
     const std::uint8_t result = ask.step == 2 && faults_ != 0 ? CLEAR_CAUSE_PRESENT : CLEAR_DONE;
     unit_.send(clear_reply{ask.step, result, 7, faults_});
@@ -351,6 +350,8 @@ class LoopModel {
     EXPECT_EQ(counters.damaged_frames.load(), damaged_count_);
     EXPECT_EQ(loop_->arrival_jitter_histogram().mean(), jitter_.mean());
     EXPECT_EQ(loop_->arrival_jitter_histogram().count(), jitter_.count());
+    EXPECT_EQ(loop_->cycle_time_histogram().count(), number_ - timeouts_);
+    EXPECT_EQ(loop_->cycle_time_histogram().max().count(), 0) << "commands take no virtual time";
     for (std::size_t k = 0; k < 8; ++k) {
       EXPECT_EQ(loop_->command_delay_counts()[k].load(), delays_[static_cast<int>(k)]);
     }
@@ -366,7 +367,7 @@ class LoopModel {
   Nanoseconds start_{0};
 
   // The unit
-  int divider_ = 1, answers_clear_ = 0, ignored_trip_ticks_ = 0, hidden_echo_ticks_ = 0;
+  int divider_ = 1, lost_clear_requests_ = 0, ignored_trip_ticks_ = 0, hidden_echo_ticks_ = 0;
   bool trips_itself_ = false, misses_ = false, lies_ = false, is_lying_ = false;
   bool reports_faults_ = false, is_driving_ = false, disturbs_line_ = false, is_refused_ = false;
   std::uint8_t faults_ = FAULT_BOOT, refused_flags_ = 0;

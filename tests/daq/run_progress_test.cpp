@@ -51,7 +51,7 @@ class Holding {
     rig_.supervisor().poll();
     ++record_.sample.sequence;
   }
-  void begin(RunPhase phase) { record_.phase = phase; }
+  LoopRecord& next() { return record_; }
   SimulatedRig& rig() { return rig_; }
 
  private:
@@ -80,7 +80,7 @@ TEST(HoldPrompt, NamesJointTargetAndPresentAngle) {
   holding.show(0.0, /*valid=*/false);
   EXPECT_EQ(holding.rig().supervisor().describe_held_joint(), "joint \"pendulum\" no reading");
   EXPECT_EQ(holding.rig().said().size(), 1U) << "one line, however often the joint moves";
-  holding.begin(RunPhase::kWaitingForRelease);
+  holding.next().phase = RunPhase::kWaitingForRelease;
   holding.show(3.1);
   EXPECT_EQ(holding.rig().said().back(), "Held. Let go when ready.");
   EXPECT_EQ(holding.rig().supervisor().describe_held_joint(), "");
@@ -132,6 +132,30 @@ TEST(RunView, ShowsJointsAndMotorsInTheirLimits) {
   EXPECT_TRUE(view[3].starts_with("  motor arm ")) << view[3];
   EXPECT_TRUE(view[3].ends_with("0.000 V")) << view[3];
   EXPECT_EQ(view[4], "  B.J_yy: no estimate yet (target 0.1 %)");
+}
+
+// Progress counts from the start of the scenario, losses are those of the link and of the ring, and
+// a motor shows the command that was sent.
+TEST(RunView, ShowsTheProgressLossesAndSentCommands) {
+  Holding holding(upright());
+  holding.show(0.0);
+  std::ostringstream out;
+  RunProgress progress(out, true, {10.0, furuta_limits(), {"V"}});
+  const UntilRule rule({});
+  LoopRecord& next = holding.next();
+  next.phase = RunPhase::kRunning;
+  next.observation.time_s = 40.0;
+  next.sample.sequence = 8;  // seven are missing, four of them in the ring
+  next.sample.lost_before = 3;
+  holding.show(0.0);
+  progress.show(holding.rig().supervisor(), rule);
+  next.observation.time_s = 45.0;
+  next.requested[0] = 7.0;
+  next.sent[0] = -1.5;
+  holding.show(0.0);
+  const std::vector<std::string> view = progress.make_view(holding.rig().supervisor(), rule);
+  EXPECT_EQ(view[0], "  [###############...............] 5.0 of 10 s  3 samples, 7 lost");
+  EXPECT_TRUE(view[3].ends_with("-1.500 V")) << view[3];
 }
 
 TEST(RunView, MarksTheValueInItsRange) {

@@ -145,6 +145,12 @@ TEST(Multisine, PeakAccountsForTheFadeIn) {
   EXPECT_NEAR(peak, 0.447, 1e-3);
   EXPECT_GE(multisine.command_peak(), peak);
   EXPECT_LT(multisine.command_peak(), 1.01 * peak);
+  // Of t sin(t) / T, the largest value lies anywhere between two points of the grid.
+  for (double end_s = 2.05; end_s < 2.6; end_s += 0.005) {
+    const Multisine faded{.tones = {{0.5 / pi, 1.0, 0.0}}, .ramp_s = end_s, .duration_s = end_s};
+    EXPECT_GE(faded.command_peak(), 1.8197057 / end_s) << end_s;
+    EXPECT_LT(faded.command_peak(), 1.821 / end_s) << end_s;
+  }
 }
 
 TEST(Replay, ReportsTheRowWhereTimeDoesNotIncrease) {
@@ -346,6 +352,14 @@ TEST(ScenarioOfSeveralMotors, CommandsEachItsOwn) {
   scenario.compute_command(at(1.4, 0.0, 0.0), commands);
   EXPECT_EQ(commands, MotorCommands{}) << "finished";
   EXPECT_EQ(scenario.phase(), ScenarioPhase::kFinished);
+}
+
+// A peak that is not a number is not hidden by that of another motor.
+TEST(ScenarioOfSeveralMotors, HasNoFinitePeakIfOneIsNotFinite) {
+  const Step step{.amplitude = 1.0}, unknown{.amplitude = std::nan("")};
+  for (const auto& [first, second] : {std::pair(step, unknown), std::pair(unknown, step)}) {
+    EXPECT_FALSE(std::isfinite(Scenario("two", {{first, 0}, {second, 1}}, 1.0).command_peak()));
+  }
 }
 
 // Test pushes of several motors end the run when the last of them is over, whichever it is, and a

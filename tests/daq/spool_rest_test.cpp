@@ -4,6 +4,7 @@
 
 #include <array>
 #include <fstream>
+#include <numeric>
 #include <sstream>
 
 #include "daq/commands/commands.hpp"
@@ -96,6 +97,9 @@ class DeadRun : public ::testing::Test {
       const std::array sizes = {batch.inertial_size(), batch.gaps_size(), batch.events_size(),
                                 batch.clock_fits_size(), batch.loop_stats_size()};
       for (std::size_t kind = 0; kind < sizes.size(); ++kind) others_[kind] += sizes[kind];
+      EXPECT_LE(
+          std::accumulate(sizes.begin(), sizes.end(), batch.samples_size() + batch.commands_size()),
+          kBatchMessagesMax);
     }
     return rest.ok() ? rest.value() : SpoolCompletion();
   }

@@ -123,7 +123,8 @@ TEST_F(Fields, OfTheLoopsStatisticsMatchItsCounters) {
   counters.damaged_frames = 15;
   auto& jitter = const_cast<TimingHistogram&>(rig_.loop().arrival_jitter_histogram());
   auto& cycle = const_cast<TimingHistogram&>(rig_.loop().cycle_time_histogram());
-  for (int k = 0; k < 99; ++k) jitter.add(Nanoseconds(4'000));
+  for (int k = 0; k < 98; ++k) jitter.add(Nanoseconds(4'000));
+  jitter.add(Nanoseconds(54'000));
   jitter.add(Nanoseconds(104'000));
   cycle.add(Nanoseconds(20'000));
   cycle.add(Nanoseconds(30'000));
@@ -138,8 +139,8 @@ TEST_F(Fields, OfTheLoopsStatisticsMatchItsCounters) {
   EXPECT_EQ(reported.dropped_samples, 13U);
   EXPECT_EQ(reported.link_timeouts, 14U);
   EXPECT_EQ(reported.damaged_frames, 15U);
-  EXPECT_DOUBLE_EQ(reported.wakeup_us_mean, 5.0);  // (99 · 4 + 104) / 100
-  EXPECT_DOUBLE_EQ(reported.wakeup_us_p99, 5.0);   // the upper edge of the bin from 4 to 5 µs
+  EXPECT_DOUBLE_EQ(reported.wakeup_us_mean, 5.5);  // (98 · 4 + 54 + 104) / 100
+  EXPECT_DOUBLE_EQ(reported.wakeup_us_p99, 55.0);  // the upper edge of the bin from 54 to 55 µs
   EXPECT_DOUBLE_EQ(reported.wakeup_us_max, 104.0);
   EXPECT_DOUBLE_EQ(reported.cycle_us_mean, 25.0);
   EXPECT_DOUBLE_EQ(reported.cycle_us_max, 30.0);

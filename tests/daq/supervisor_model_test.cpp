@@ -229,10 +229,13 @@ class FailingSink final : public MemorySink {
     if (fails_to_write) return fail();
     return MemorySink::write(message);
   }
-  proto::Status idle() override { return fails_to_idle ? fail() : proto::success(); }
+  proto::Status idle() override {
+    ++idle_count;
+    return fails_to_idle ? fail() : proto::success();
+  }
 
   bool fails_to_write = false, fails_to_idle = false;
-  int failure_count = 0;
+  int failure_count = 0, idle_count = 0;
 
  private:
   proto::Status fail() {
@@ -301,6 +304,7 @@ TEST(SupervisorFailures, ReportTheFirstErrorOfTheRecording) {
     EXPECT_EQ(sinks.stream.find("storage")->kind, proto::EventKind::kTrip);
     EXPECT_EQ(std::ranges::count(sinks.stream.events, "storage", &proto::Event::name), 1);
     EXPECT_EQ(sinks.stream.samples.size(), 7U) << "the stream goes on";
+    EXPECT_EQ(sinks.stream.idle_count, 7);
   }
 }
 

@@ -76,8 +76,8 @@ TEST(TripText, AdvisesAboutImplausibleReports) {
       {{TripCause::kCommandMismatch, 0, 2.0, 1.0, 1.0}, {"arm: ", "contradicts", "conformance"}},
       {{TripCause::kStaleCommand, 0, 2.0, 0.12, 0.1}, {"0.12 s", "0.1 s", "line"}},
       {{TripCause::kFaultMismatch, 0, 2.0, 16.0, 0.0}, {"0x10", "conformance"}},
-      {{TripCause::kSampleAge, 0, 2.0, 0.06, 0.05}, {"0.06 s after", "staleness_ms_max"}},
-      {{TripCause::kSampleAge, 0, 2.0, -0.06, 0.05}, {"0.06 s before", "check the unit"}},
+      {{TripCause::kSampleAge, 0, 2.0, 0.06, 0.05}, {"arrived 0.06 s after", "staleness_ms_max"}},
+      {{TripCause::kSampleAge, 0, 2.0, -0.06, 0.05}, {"arrived 0.06 s before", "check the unit"}},
       {{TripCause::kUnitClock, 0, 2.0, -1.5, 1.0}, {"slow by 1.5 %", "allowed 1 %", "tick rate"}},
       {{TripCause::kUnitClock, 0, 2.0, std::nan(""), 1.0},
        {"cannot be determined to 1 %", "irregularly"}}};
@@ -107,6 +107,10 @@ TEST(TripText, PutsTheUnitsFaultsIntoWords) {
                                "(fault flags 0x22), at t = 2.500 s. "));
   EXPECT_EQ(describe_trip({TripCause::kUnitTripped, 0, 2.5, 0x20, 0.0}, described_limits()),
             "the unit switched off: fault of the power stage (fault flags 0x20), at t = 2.500 s");
+  // The pauses of this computer do not explain flags that remain after a CLEAR.
+  EXPECT_EQ(describe_trip({TripCause::kClearRefused, 0, 2.5, 0x22, 0.0}, described_limits()),
+            "the unit cannot be unlocked: no new command before the last one expired, "
+            "fault of the power stage (fault flags 0x22), at t = 2.500 s");
 }
 
 // A pause of this computer that the loop allows can exceed the unit's ttl. The message must then

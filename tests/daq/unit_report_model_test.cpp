@@ -143,7 +143,8 @@ class UnitReportModel {
   int unheeded_samples_ = 0;
 };
 
-/// Random reports of a unit that obeys with some delay, and lies for a while in one way.
+/// Random reports of a unit that obeys with some delay, and lies for a while in one way. It may
+/// trip soon after.
 class RandomUnit {
  public:
   RandomUnit(std::uint64_t seed, const UnitExpectations& expected)
@@ -153,6 +154,7 @@ class RandomUnit {
         from_(20 + one_of(150)),
         until_(from_ + one_of(60)),
         driven_from_(one_of(2) == 0 ? 30 : 1000),
+        trips_from_(one_of(3) == 0 ? from_ + 10 : 1000),
         lag_(1 + one_of(8)) {}
 
   ReportedSample report(std::size_t k, const std::vector<SentCommand>& sent) {
@@ -188,6 +190,12 @@ class RandomUnit {
       report.has_fault = one_of(2) == 0;
       if (sample.tripped) sample.driving = false;
       if (sample.tripped) sample.command = {};
+    }
+    if (k >= trips_from_) {
+      sample.tripped = true;
+      sample.driving = false;
+      sample.command = {};
+      sample.fault_flags = 0x20;
     }
     report.clock = {.rate_error_ppm = 300.0, .rate_sigma_ppm = 5.0};
     report.clock.valid = true;
@@ -226,7 +234,7 @@ class RandomUnit {
 
   std::mt19937_64 random_;
   UnitExpectations expected_;
-  std::size_t lie_, from_, until_, driven_from_, lag_;
+  std::size_t lie_, from_, until_, driven_from_, trips_from_, lag_;
 };
 
 TEST(UnitReportModel, AgreesWithTheMonitorInRandomRuns) {

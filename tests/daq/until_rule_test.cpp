@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "proto/text/input_error.hpp"
 
@@ -75,6 +76,13 @@ TEST(UntilRuleTest, IsNotMetWithoutTargetModelOrEstimate) {
   EXPECT_FALSE(is_met_by(make_estimate(1.0, 3e-6, false), targets));
   EXPECT_FALSE(is_met_by(make_estimate(1.0, NAN), targets));
   EXPECT_FALSE(is_met_by(make_estimate(1.0, INFINITY), targets));
+  for (const auto& [value, half_width, is_met] :
+       {std::tuple(-4e-3, 5e-6, false), std::tuple(-4e-3, 3e-6, true),
+        std::tuple(0.0, 0.0, false)}) {
+    proto::LiveEstimate estimate = make_estimate(1.0, half_width);
+    estimate.parameters[0].value = value;
+    EXPECT_EQ(is_met_by(estimate, {{"B.J_yy", 0.1, "%"}}), is_met) << value;
+  }
   proto::LiveEstimate broken = make_estimate(1.0, 3e-6);
   broken.problem = "too little motion";
   EXPECT_FALSE(is_met_by(broken, targets));
