@@ -109,6 +109,19 @@ TEST_F(Motion, CountsThatStepTripInTheDriveAlone) {
 // Four samples on either side: the limit is 1.5 times 200 rad/s² · 4 ms + 2 counts / 4 ms.
 constexpr double kReversal = 1.5 * (200.0 * 0.004 + 2.0 * kCount_rad / 0.004);  // [rad/s]
 
+// The speed in the shorter of two windows is the less certain one. Samples are missing in the
+// window before the turn.
+TEST(CountReversal, IsLimitedByTheCertaintyOfTheShorterWindow) {
+  constexpr int kGap = 20, kTurn = 300;
+  CountStepDetector detector(kAcceleration);
+  for (int k = 0; k < kTurn; ++k) detector.add(5 * k, kTick_s * k);
+  for (int k = 0; k < 5; ++k) detector.add(5 * kTurn - 5 * k, kTick_s * (kTurn + kGap + k));
+  const double after_s = 4 * kTick_s, before_s = (4 + kGap) * kTick_s;
+  const CountStepDetector::Comparison turn = detector.compare_reversal(1.0, 1.0);
+  EXPECT_NEAR(turn.limit, 1.5 * (kAcceleration * 0.5 * (after_s + before_s) + 2.0 / after_s), 1e-6);
+  EXPECT_NEAR(turn.value, 5.0 / kTick_s + 20.0 / before_s, 1e-6);
+}
+
 TEST_F(Motion, ASpeedThatReversesAgainstTheMotorTrips) {
   limits_.motion[1].is_unaffected = true;
   for (const double gain : {1.0, -1.0}) {

@@ -26,19 +26,20 @@ void measure_speeds(RigRun& run) {
   }
 }
 
-/// Changes phases, hides readings and moves joints by hand.
+/// Changes phases, hides readings and moves joints by hand. A hidden reading repeats the last one.
 void add_events(RigRun& run, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto one_of = [&](std::uint64_t count) { return random() % count; };
   std::array<std::int64_t, kRunJoints> moved{};
   std::array<int, kRunJoints> hidden{}, speed{};
+  std::array<std::int64_t, kRunJoints> last{};
   MotionPhase phase = MotionPhase::kWatched;
   int phase_left = 0;
   const bool own_phases = one_of(3) == 0, is_frozen = one_of(6) == 0;
   for (RunSample& sample : run.samples) {
     if (own_phases && phase_left-- == 0) {
       phase = static_cast<MotionPhase>(one_of(4));
-      phase_left = static_cast<int>(100 + one_of(700));
+      phase_left = static_cast<int>(one_of(3) == 0 ? 1 + one_of(100) : 100 + one_of(700));
     }
     if (own_phases) sample.phase = phase;
     for (std::size_t j = 0; j < kRunJoints; ++j) {
@@ -49,9 +50,11 @@ void add_events(RigRun& run, std::uint64_t seed) {
       if (sample.phase == MotionPhase::kHandled) moved[j] += speed[j];
       if (is_frozen && j == 0) sample.counts[j] = run.samples.front().counts[j];
       sample.counts[j] += moved[j];
-      sample.now.joint[j].angle_rad +=
-          run.limits.motion[j].rad_per_count * static_cast<double>(moved[j]);
       sample.now.joint[j].valid = hidden[j]-- <= 0;
+      if (!sample.now.joint[j].valid) sample.counts[j] = last[j];
+      last[j] = sample.counts[j];
+      sample.now.joint[j].angle_rad =
+          run.limits.motion[j].rad_per_count * static_cast<double>(last[j]);
     }
   }
   measure_speeds(run);

@@ -60,7 +60,7 @@ TEST_F(Motion, FirstMotionIsJudgedUntilTheCommandTurns) {
 
 // A slowly drifting arm is judged by the change of its motion.
 TEST_F(Motion, FirstMotionIsJudgedOfAnArmThatDrifts) {
-  for (const double drift : {0.2, -0.2}) {
+  for (const double drift : {0.2, -0.2, 0.4, -0.4}) {  // above 0.3 rad/s it is not judged
     for (const bool follows : {true, false}) {
       checks_ = EncoderMotionMonitor(limits_);
       const auto drifted = [&](int k) { return drift * kTick_s * k; };
@@ -71,18 +71,42 @@ TEST_F(Motion, FirstMotionIsJudgedOfAnArmThatDrifts) {
         const double pushed = 0.5 * 3.6 * kTick_s * kTick_s * k * k * (follows ? 1 : -1);
         return step(counts_at(drifted(1000 + k) + pushed), k / 2, 2.0);
       });
-      EXPECT_EQ(at > 0, !follows) << drift;
+      EXPECT_EQ(at > 0, !follows && std::abs(drift) < 0.3) << drift;
       EXPECT_LT(at, 150);
-      if (follows) continue;
+      if (at < 0) continue;
       EXPECT_EQ(trip_.cause, TripCause::kWrongDirection);
     }
   }
 }
 
-// If the rig is already moving, the arm may move either way.
+// If the rig is already moving, by more than 0.1 rad/s or 10 mm/s, the arm may move either way.
 TEST_F(Motion, FirstMotionIsNotJudgedOfARigThatMoves) {
-  for (int k = 0; k < 1000; ++k) step(0, k, 0.0, MotionPhase::kWatched);
-  EXPECT_EQ(until_trip(100, [&](int k) { return step(-k, 1000 + k, 2.0); }), -1);
+  for (const int kinds : {0, 1, 2, 3}) {
+    for (std::size_t j = 0; j < 2; ++j) {
+      const bool slides = (kinds >> j & 1) != 0;
+      limits_.joint[j].slides = slides;
+      limits_.motion[j].rad_per_count = (slides ? 0.1 : 1.0) * kCount_rad;
+    }
+    for (const auto& [ticks_per_count, trips] : {std::pair(25, true), std::pair(8, false)}) {
+      SCOPED_TRACE(::testing::Message() << kinds << ' ' << ticks_per_count);
+      checks_ = EncoderMotionMonitor(limits_);
+      const auto other = [ticks = ticks_per_count](int k) { return k / ticks; };
+      for (int k = 0; k < 1000; ++k) step(0, other(k), 0.0, MotionPhase::kWatched);
+      EXPECT_EQ(until_trip(100, [&](int k) { return step(-k, other(1000 + k), 2.0); }) > 0, trips);
+      if (trips) EXPECT_EQ(trip_.cause, TripCause::kWrongDirection);
+    }
+  }
+}
+
+// Commands of an earlier drive do not make those of this one ambiguous.
+TEST_F(Motion, FirstMotionIsJudgedByTheCommandsOfItsPhase) {
+  for (const double earlier : {0.0, 0.3, -0.3}) {
+    begin(0.3);
+    for (int k = 0; k < 100; ++k) step(0, 0, k < 50 ? 0.3 : earlier);
+    for (int k = 0; k < 300; ++k) step(0, 0, 0.0, MotionPhase::kHandled);
+    EXPECT_GT(until_trip(100, [&](int k) { return step(-k / 5, 0, 0.3); }), 0) << earlier;
+    EXPECT_EQ(trip_.cause, TripCause::kWrongDirection);
+  }
 }
 
 // Another motor that drives also pushes the arm: from the start, or while the arm starts.

@@ -316,16 +316,17 @@ TEST_F(Motion, SuddenStopOfASlidingJointHasATenthOfTheThresholds) {
   }
 }
 
+// A joint may stop 0.1 rad before an end stop, and the travel of 2 ms earlier.
 TEST_F(Motion, SuddenStopIsHonestAtAnEndStop) {
   limits_.motion[1].stop_rad_min = -3.0;
   limits_.motion[1].stop_rad_max = 3.0;
-  for (const auto& [speed, trips] : {std::pair(10.0, false), std::pair(-10.0, false),
-                                     std::pair(9.0, true), std::pair(-9.0, true)}) {
-    begin(0.0);
-    const int at = until_trip(900, [&, speed = speed](int k) {
-      return step(0, counts_at(speed * kTick_s * std::min(k, 300)), 0.1);
-    });
-    EXPECT_EQ(at > 0, trips) << speed;
+  for (const auto& [distance, trips] : {std::pair(0.11, false), std::pair(0.125, true)}) {
+    for (const double speed : {(3.0 - distance) / 0.3, (distance - 3.0) / 0.3}) {
+      begin(0.0);
+      const int at = until_trip(
+          900, [&](int k) { return step(0, counts_at(speed * kTick_s * std::min(k, 300)), 0.1); });
+      EXPECT_EQ(at > 0, trips) << speed;
+    }
   }
 }
 
@@ -347,6 +348,19 @@ TEST_F(Motion, SilenceOfAPassiveJointTripsByItsSpeedBefore) {
     // The limit is sqrt(16 W (d + q)/v) from the last two counts on, up to 15 ms earlier; v is
     // uncertain by one count per span.
     EXPECT_NEAR((at - 1000) * kTick_s, std::sqrt(16 * 0.3125 * (6e-3 + kCount_rad) / speed), 0.04);
+  }
+}
+
+// The speed before a rest of 0.3125 s says nothing about the next rest, which begins from a motion
+// of two counts.
+TEST_F(Motion, SilenceIsNotJudgedByTheSpeedBeforeAnEarlierRest) {
+  for (const bool moves_again : {true, false}) {
+    begin(1.0);
+    const int at = until_trip(1715, [&](int k) {
+      const std::int64_t counts = counts_at(0.18 * kTick_s * std::min(k, 1000));
+      return step(k / 10, counts + (moves_again && k > 1325 ? 2 : 0), 1.0);
+    });
+    EXPECT_EQ(at > 0, !moves_again);
   }
 }
 
