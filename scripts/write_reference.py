@@ -189,7 +189,9 @@ class Writer:
         links = self.links(page, inside)
         text = re.sub(r"\.\.+", ".", re.sub(r"[;,]\.", ".", text))
         if style == "json":
-            text = re.sub(r"\b[a-z]+(_[a-z]+)+\b", lambda name: json_name(name.group()), text)
+            # Text in quotes is a value, not a field's name.
+            text = re.sub(r'"[^"]*"|\b[a-z]+(?:_[a-z]+)+\b', lambda found: json_name(found.group())
+                          if found.group()[0] != '"' else found.group(), text)
         cells["meaning"] = format_text(sentence(text), links)
         for column in ("unit", "default"):
             cells[column] = format_text(cells.get(column, ""), links)

@@ -87,7 +87,7 @@ RestVerdict assess_rest(const EncoderCounts& track);
 
 enum class HandMotionVerdict {
   kRight,         ///< the joint's own encoder counted as expected
-  kFactor,        ///< its own encoder was wrong by a common factor, such as 4
+  kFactor,        ///< its own encoder was wrong by a typical factor, such as 4
   kUncertain,     ///< its own encoder was wrong by another factor
   kOtherEncoder,  ///< another encoder counted instead
   kTwoEncoders,   ///< another encoder counted about as much as the joint's own

@@ -19,7 +19,7 @@ struct TestPushSample {
 struct TestPushLimits {
   double detectable_motion_rad = 0.0;  ///< smallest motion above flicker
   double end_motion_rad = 0.0;         ///< ends a pulse: enough to measure the acceleration
-  double other_rad = 0.0;              ///< of any other joint, ends a pulse too
+  double other_rad = 0.0;              ///< motion of any other joint that ends a pulse
 };
 
 /// Returns the limits of joint motion in a motor test: at most 0.2 rad or 20 mm, and at most a

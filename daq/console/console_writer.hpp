@@ -13,7 +13,7 @@ namespace daq {
 
 /// Writes lines, and a view below them that is rewritten in place, on a thread of its own. A
 /// terminal or pipe that accepts no output (Ctrl-S, a stopped reader) therefore delays no other
-/// thread. Of the views that wait, only the newest is written. Thread-safe.
+/// thread. If several views wait, only the newest is written. Thread-safe.
 class ConsoleWriter {
  public:
   /// Number of lines that may wait; further lines are left out and counted.

@@ -7,14 +7,15 @@
 namespace daq {
 
 /// Detects a driven joint's counts that repeat a motion to and fro exactly, although the motor's
-/// commands do not repeat or are constant. A replayed recording does so, a joint does not: the
-/// instants at which it counts scatter, and with constant commands its motion decays. A motion in
-/// one direction may repeat: two pushes at constant speed. Only the constructor allocates.
+/// commands do not repeat or are constant. The counts of a replayed recording repeat exactly. The
+/// counts of a real joint do not: the instants at which its encoder counts scatter, and its motion
+/// decays if the commands are constant. Motions in one direction only may repeat exactly, such as
+/// two pushes at constant speed, and are not detected. Only the constructor allocates.
 class CountRepetitionDetector {
  public:
-  /// A joint may repeat exactly, by chance, a path of its counts that is longer than its extent by
-  /// this number. Simulated rigs repeat one count, coarse encoders of a joint that swings more than
-  /// 300 times longer than its period up to this number.
+  /// By chance, the counts of a joint may repeat a path exactly if the path is longer than its
+  /// extent by at most this number. In simulations, this excess is one count for most rigs, but up
+  /// to this number for a coarse encoder on a joint that swings for more than 300 periods.
   static constexpr std::int64_t kReversedMax = 32;
 
   /// @param stall_command  command that surely moves the joint; 0: nothing is detected

@@ -85,7 +85,8 @@ class EncoderMotionMonitor {
   struct Pushes {
     FreeMotion total;
     FreeMotion last;       // since the command last changed its sign, from rest
-    double earlier = 0.0;  // sum of the reaches before, less what may not be counted
+    // Sum of the reaches of earlier pushes, without those that must not be counted.
+    double earlier = 0.0;
 
     void add(double u, double since_s, const JointDrive& motion) noexcept;
     /// Returns the reach that moves a joint unless other joints take up the torque.
@@ -95,8 +96,8 @@ class EncoderMotionMonitor {
   /// Durations and integrals of the motor commands since a joint's last motion.
   struct DriveSinceMotion {
     double driven_s = 0.0;  // time in which any motor drove
-    double shaken_s = 0.0;  // part of that in which a command changed
-    double pushed_s = 0.0;  // part of that in which the joint's own motor drove
+    double shaken_s = 0.0;  // part of driven_s in which a command changed
+    double pushed_s = 0.0;  // part of driven_s in which the joint's own motor drove
     Pushes pushes;
     std::optional<bool> rig_moved{};  // any joint, when the own motor was first commanded
   };

@@ -30,8 +30,9 @@ struct MotorExcitation {
 /// run, or from the start of the motion if an operator triggers the motion.
 class Scenario {
  public:
-  /// @param excitations  at least one. A motor has one, and a PositionFeedback beside it; the
-  ///                     commands are added. A Release must be the only one.
+  /// @param excitations  at least one. A motor has at most one excitation and, in addition, at most
+  ///                     one PositionFeedback, whose command is added. A Release cannot be combined
+  ///                     with other excitations.
   Scenario(std::string name, std::vector<MotorExcitation> excitations, double duration_s);
   /// Creates a scenario with one excitation, of the first motor.
   Scenario(std::string name, Excitation excitation, double duration_s);

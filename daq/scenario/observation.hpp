@@ -56,7 +56,7 @@ inline double wrapped_difference(double angle_rad, double other_rad) noexcept {
   return std::remainder(angle_rad - other_rad, 2.0 * std::numbers::pi);
 }
 
-/// Takes pairs of a condition and a sentence, and returns the sentences whose condition is false.
+/// Returns the sentences whose condition is false, from pairs of a condition and a sentence.
 inline std::vector<std::string> unmet(
     std::initializer_list<std::pair<bool, const char*>> conditions) {
   std::vector<std::string> sentences;

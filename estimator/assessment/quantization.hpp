@@ -48,9 +48,9 @@ bool can_be_quantization_error(const std::vector<Eigen::VectorXd>& errors, doubl
 /// explains. Tests products of errors some hundredths of a second apart, if the sensor moves by at
 /// least two quantization steps in between. From each product, its mean over the phase of the
 /// quantization grid is subtracted (see `compute_quantization_errors`). The result has zero mean if
-/// quantization is the only cause of the errors. Products within one quantization step of travel
-/// are first summed, over any duration, since a joint that sticks or turns back repeats its error.
-/// The threshold is five standard deviations of the sum.
+/// quantization is the only cause of the errors. Products from the time in which the joint moves by
+/// less than one quantization step are first summed, however long this time is, since a joint that
+/// sticks or turns back repeats its error. The threshold is five standard deviations of the sum.
 /// @param errors  one vector per segment
 /// @param pre_quantization_variance  variance of white noise before quantization [rad²]
 bool is_correlated_beyond_quantization(const std::vector<Eigen::VectorXd>& errors,

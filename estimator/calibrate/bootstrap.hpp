@@ -93,9 +93,10 @@ struct BootstrapParameter {
   /// value of these draws. NaN without draws.
   double coverage = std::numeric_limits<double>::quiet_NaN();
   /// Scatter of the draws of blocks, relative to the scatter that sensor noise explains. It is the
-  /// smaller of two ratios. The first is the half-width of the interval of these draws divided by
-  /// blocks_half_interval. For the second, the value of each draw is in units of its own interval.
-  /// NaN without draws, or if these intervals differ too much.
+  /// smaller of two values. The first is the half-width of the interval of these draws, divided by
+  /// blocks_half_interval. The second is the half-width of the interval of their normalized values:
+  /// the value of each draw minus blocks_value, divided by the half-width of its own interval. NaN
+  /// without draws, or if the half-widths of the draws differ too much from blocks_half_interval.
   double block_ratio = std::numeric_limits<double>::quiet_NaN();
   bool missed_by_noise = false;     ///< coverage is significantly below 90 %
   bool exceeded_by_blocks = false;  ///< block_ratio is significantly above 1

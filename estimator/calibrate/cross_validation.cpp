@@ -220,7 +220,7 @@ CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Rec
                                const std::function<void(int)>& on_fold) {
   if (given.size() < 2) {
     throw std::invalid_argument(
-        "cross-validation needs at least two recordings, or pieces of a recording");
+        "cross-validation needs at least two recordings, or parts of a recording");
   }
   const std::vector<Recording> pieces = split_held_out_sensors(mechanism, given);
   CrossValidation result;

@@ -397,7 +397,7 @@ FrictionLawComparison compare_friction_laws(
     const std::function<void(const FrictionLaw&, int)>& on_fold) {
   if (given.size() < 2)
     throw std::invalid_argument(
-        "a comparison of friction laws needs at least two recordings, or pieces of a recording");
+        "a comparison of friction laws needs at least two recordings, or parts of a recording");
   const std::vector<Recording> pieces = split_held_out_sensors(mechanism, given);
   const std::vector<int> joints =
       choice.joints.empty() ? find_joints_with_friction(mechanism) : choice.joints;

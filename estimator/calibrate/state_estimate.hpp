@@ -20,9 +20,9 @@ inline constexpr int load_quantity_index(JointLoad load) {
   return static_cast<int>(StateQuantity::kLoads) + static_cast<int>(load);
 }
 
-/// Returns whether the motion determines a quantity of a joint, so that it can be estimated. It
-/// does not determine torques and reaction forces in a mechanism with loops, and the torque of an
-/// absent motor.
+/// Returns whether the motion determines a quantity of a joint, so that it can be estimated.
+/// Returns false for torques and reaction forces in a mechanism with loops, and for the motor
+/// torque of a joint without motor.
 bool is_observable(const Mechanism& mechanism, int joint, int quantity);
 
 /// Selects the readings from which the state at a sample is estimated: all readings of its segment,

@@ -6,13 +6,14 @@
 namespace estimator {
 
 /// A Kalman filter over the samples of a segment, and its adjoint for smoothing [Bie77]. It is
-/// linearised about given states. It inverts no covariance, because covariances may be singular for
-/// strongly damped motion or almost zero noise.
+/// linearised about given states. The filter does not invert covariances, because they may be
+/// singular for strongly damped motion or almost zero noise.
 ///
 /// The filter also computes the derivatives X of every mean with respect to the fixed parameters.
-/// The errors of a state then have the covariance P + X C Xᵀ, with P from readings and noise, and
-/// the parameter covariance C. The result is the same as with joint estimation of parameters and
-/// states. It is also valid for parameters estimated from other readings.
+/// The errors of a state then have the covariance P + X C Xᵀ. P is the covariance due to the noise
+/// of readings and motion, and C the covariance of the parameters. The result is the same as with
+/// joint estimation of parameters and states. It is also valid for parameters estimated from other
+/// readings.
 ///
 /// "Means" are matrices with 1 + parameters columns: the first column contains the mean relative to
 /// the linearisation state, and all other columns contain its derivatives with respect to the

@@ -57,7 +57,8 @@ struct PlanMotion {
 
 /// A feedback function that computes the command of one plan, given by its index, at a sample.
 /// @param sample  index of the sample
-/// @param joints  all joint coordinates [rad or m]; whole counts if read by an own encoder
+/// @param joints  all joint coordinates [rad or m]; rounded to whole counts for joints with their
+///                own encoder
 /// @param rates   derivatives of the joint coordinates, as measured [rad/s or m/s]
 using PlanFeedback =
     std::function<double(Eigen::Index plan, Eigen::Index sample, const Eigen::VectorXd& joints,
@@ -126,7 +127,8 @@ class PlanEvaluator {
 Eigen::VectorXd simulate_release_to_rest(const Mechanism& mechanism, const Eigen::VectorXd& joints);
 
 /// Computes the joint coordinates at rest before a run. Joints without a given coordinate come to
-/// rest after a release at zero. If zero is upright, they are at the stable equilibrium.
+/// rest after a release at zero. If the rig would then stand upright, its stable equilibrium is
+/// used instead.
 /// @param placed  given coordinates, one per joint [rad or m]; NaN if not given
 Eigen::VectorXd compute_resting_coordinates(const Mechanism& mechanism,
                                             const Eigen::VectorXd& placed);

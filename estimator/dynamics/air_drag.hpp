@@ -24,7 +24,7 @@ void TreeInverseDynamics<T>::make_air_drags(const Mechanism& mechanism,
   }
 }
 
-/// Computes the velocity of a link's origin from that of its parent link's origin.
+/// Computes the velocity of a link's origin from the velocity of the origin of its parent link.
 template <typename T>
 void TreeInverseDynamics<T>::move_link_origin(std::size_t at, const VectorX& rate) {
   const Link& link = links_[at];

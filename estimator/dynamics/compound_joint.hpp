@@ -43,8 +43,8 @@ struct TreeInverseDynamics<T>::Quaternion {
   }
 };
 
-/// Returns the position of a compound joint's child point, from the parent's point, in the joint
-/// frame of the parent; or its time derivative.
+/// Returns the vector from the parent point to the child point of a compound joint, in the joint
+/// frame of the parent, or the time derivative of this vector.
 template <typename T>
 typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::compound_translation(
     const Link& link, const VectorX& coordinates) {

@@ -71,9 +71,10 @@ Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> apply_joint_impulses(
 ///   v⁺ = v⁻ + M⁻¹ Jᵀ Λ,   J M⁻¹ Jᵀ Λ = −(1 + E) J v⁻,
 ///
 /// with the impulses Λ, J as in apply_joint_impulses, and the restitutions E. Impulses act only
-/// along the struck joints. Other rates jump because of the mass matrix; forces of friction,
-/// springs and motors are finite. [MTM, eq. 17] has the opposite sign of E, with which joints would
-/// pass through their stops.
+/// along the struck joints. The rates of all other joints change because the mass matrix couples
+/// the joints. Forces of friction, springs and motors are finite and therefore have no effect on
+/// the impact. [MTM, eq. 17] has the opposite sign of E, with which joints would pass through their
+/// stops.
 ///
 /// The kinetic energy changes by ½ Λᵀ (1 − E) J v⁻ ≤ 0 if stops push and joints approach them.
 ///

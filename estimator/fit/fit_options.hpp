@@ -26,8 +26,8 @@ enum class StateForm {
 /// The system that the estimated parameters describe.
 enum class EstimateKind {
   kPhysical,  ///< the physical system, in continuous time
-  /// A SPOOK simulator with the given time step. The estimates compensate its discretization error:
-  /// they are "shadow" parameters [Mar], valid only for this simulator and time step.
+  /// A SPOOK simulator with the given time step. The estimates compensate for its discretization
+  /// error: they are "shadow" parameters [Mar], valid only for this simulator and time step.
   kShadow,
 };
 
@@ -118,8 +118,8 @@ std::string format_option(const OptionRow& row, const CalibrationOptions& option
 /// valid value.
 bool set_option(const OptionRow& row, std::string_view text, CalibrationOptions& options);
 
-/// Return whether an option has its default value, and whether its value is in the range that users
-/// may choose.
+/// Return whether the value of an option is the default, and whether it is in the range of values
+/// that users may choose.
 bool has_default_value(const OptionRow& row, const CalibrationOptions& options);
 bool is_in_range(const OptionRow& row, const CalibrationOptions& options);
 

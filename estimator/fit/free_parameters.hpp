@@ -10,13 +10,13 @@
 
 namespace estimator {
 
-/// A prior of a body's inertia around its CAD values. It does not depend on the frame or on units.
-/// With the pseudo-inertia P of the body and P₀ from CAD, its cost is
+/// A prior of a body's inertia around its CAD values. The prior does not depend on the frame or on
+/// units. With the pseudo-inertia P of the body and P₀ from CAD, its cost is
 ///
 ///   2/s² D,   D = tr(P₀⁻¹P) − log det(P₀⁻¹P) − 4,
 ///
-/// where s is Body::cad_uncertainty. Near the CAD values it is ((P − P₀)/(s P₀))² along each
-/// principal axis [Wen18]. It is infinite for a physically inconsistent body.
+/// where s is Body::cad_uncertainty. Near the CAD values the cost is ((P − P₀)/(s P₀))² along each
+/// principal axis [Wen18]. The cost is infinite for a physically inconsistent body.
 ///
 /// D is a sum of smooth squares, Σ φ(T_ii)² + Σ T_ij², with P = U Uᵀ (U upper triangular), T =
 /// U₀⁻¹U and φ(t)² = t² − 2 log t − 1. Relative to the centre of mass c₀ from CAD, U consists of

@@ -16,7 +16,7 @@ bool is_nearly_singular(const Mechanism& mechanism, const Eigen::MatrixXd& jacob
 struct SingularConfiguration {
   Eigen::Index sample = 0;  ///< sample nearest to the singular configuration
   int joint = 0;            ///< unobserved joint that moves most there
-  bool decided = false;     ///< whether the readings decided between two branches
+  bool decided = false;     ///< whether the readings determined the choice between two branches
   bool changed = false;     ///< whether `motion` was moved to the other branch
 };
 

@@ -9,7 +9,7 @@ namespace estimator {
 /// One end stop of a joint, with current parameter values.
 struct JointStop {
   int joint;
-  double side;           ///< direction of its force: 1 for the lower stop, −1 for the upper one
+  double side;           ///< direction of its force: 1 for a lower stop, −1 for an upper stop
   JointParameter where;  ///< position parameter: kStopLower or kStopUpper
   double position;       ///< joint coordinate of the stop [rad or m]
   double restitution;    ///< coefficient of restitution [-]

@@ -74,8 +74,8 @@ struct BodyEncoder {
 /// `parameters` has this order: kBodyParameters of each body, kJointParameters of each joint,
 /// kFixedJointParameters of each fixed joint, kGravityParameters, kEncoderParameters of each
 /// encoder between bodies, kSensorParameters of each sensor, kAirDragParameters of each body.
-/// Further parameters, on which other parameters depend, are last. `make_parameters` creates it
-/// with names, units and physical bounds.
+/// Further parameters, on which other parameters depend, are last. `make_parameters` creates the
+/// list with names, units and physical bounds.
 struct Mechanism {
   static constexpr int kBodyParameters = static_cast<int>(BodyParameter::kCount);
   static constexpr int kJointParameters = static_cast<int>(JointParameter::kCount);
@@ -152,8 +152,8 @@ struct Mechanism {
   int find_parameter(std::string_view parameter_name) const;
 };
 
-/// Returns coordinates of all joints that place no child away from its parent: 0, and the identity
-/// for quaternions [rad or m].
+/// Returns the coordinates of all joints at which no joint displaces its child from its parent: 0,
+/// and the identity for quaternions [rad or m].
 Eigen::VectorXd neutral_coordinates(const Mechanism& mechanism);
 
 /// Returns the joints that have a motor, in the order of the controls.

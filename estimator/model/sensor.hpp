@@ -165,7 +165,8 @@ struct SensorTraits {
   /// Element to which the sensor's axes are fixed: a body, the ground, or a joint's body b. At a
   /// joint, `point` is relative to the joint's point.
   enum class MountingElement { kBody, kJoint, kGround };
-  /// Meaning of the parameters kMountX to kMountZ: none, rotation vector, or point of the ground.
+  /// Meaning of the parameters kMountX to kMountZ: none, the rotation vector of the mounting, or
+  /// the point on the ground from which a distance is measured.
   enum class MountMeaning { kNone, kTurn, kAnchor };
 
   Sensor::Kind kind;

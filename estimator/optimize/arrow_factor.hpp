@@ -123,8 +123,8 @@ class ArrowheadFactorization {
   /// then invalid; call again with a larger damping.
   bool factorize(const LeastSquaresProblem& problem, double damping, bool keep = false);
 
-  /// Factorizes the linearized blocks of the last `factorize` again, which must have kept them. The
-  /// result is the same as the result of `factorize`.
+  /// Factorizes again the linearized blocks that the last call of `factorize` has kept, with
+  /// another damping. The result is the same as from a new call of `factorize`.
   /// @return as `factorize`
   bool factorize_again(double damping);
 
@@ -187,8 +187,9 @@ class ArrowheadFactorization {
   std::vector<NormalEquationTerms> terms_;    // of the blocks that are linearized together
   int eliminated_ = 0;                        // number of nodes whose panel holds L and R
   /// Products JᵀJ, summed over the residual blocks of each node (see
-  /// `NodeElimination::start_arrow`), as a ring buffer of the nodes that have not been eliminated.
-  /// If blocks are kept, it has a panel for every node.
+  /// `NodeElimination::start_arrow`), with one panel per node. If blocks are kept, there is a panel
+  /// for every node; otherwise the panels are a ring buffer for the nodes that have not been
+  /// eliminated.
   ArrowheadMatrix sums_;
   std::vector<bool> has_sums_;
   /// Residual blocks that wait for the elimination of their nodes, as a ring buffer in the order of

@@ -10,8 +10,9 @@ namespace estimator {
 struct PrescribedAcceleration {
   /// One acceleration per row, constant until the next row [rad/s² or m/s²].
   Eigen::VectorXd values;
-  /// Standard deviation of equivalent white errors of `values` [rad/s² or m/s²]. At frequencies
-  /// that the readings hardly determine, they cause the same error of the motion.
+  /// Standard deviation of white errors of `values` that are equivalent to the actual errors
+  /// [rad/s² or m/s²]: at frequencies at which the readings hardly determine the motion, both cause
+  /// the same error of the motion.
   double noise = 0.0;
 };
 

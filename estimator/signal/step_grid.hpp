@@ -6,8 +6,8 @@ namespace estimator {
 
 /// Functions for time steps h that are a multiple or an integer fraction of the sampling period T.
 
-/// Relative amount by which a time step may exceed its requested limit. The clocks of conversion
-/// units have errors, so ten periods are seldom exactly the nominal 10 ms.
+/// Relative amount by which a time step may exceed its requested limit. The clocks of acquisition
+/// units have errors, so ten sampling periods of nominally 1 ms are seldom exactly 10 ms.
 inline constexpr double kStepExcess = 0.01;
 
 /// Returns the nearest integer of a ratio between 1 and 1e9 if the relative difference is below

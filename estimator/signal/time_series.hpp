@@ -12,7 +12,7 @@ namespace estimator {
 /// A lasting step in a sensor's readings: encoder counts lost or gained between two samples.
 struct EncoderShift {
   int sensor = 0;     ///< index among the segment's sensors
-  int sample = 0;     ///< first shifted sample; all later ones are shifted too
+  int sample = 0;     ///< first shifted sample; all later samples are shifted too
   int parameter = 0;  ///< index in the mechanism: increase of the readings [rad or m]
 };
 

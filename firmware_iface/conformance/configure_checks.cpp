@@ -231,7 +231,7 @@ std::vector<ConformanceCheck> configure_checks() {
       {"H8a", "CONFIGURE with an unknown or unsupported flag is refused.", refuses_flags},
       {"H8b", "CONFIGURE with divider 0 is refused.", refuses_divider_zero},
       {"H8c", "CONFIGURE with command_age_ticks 0 is refused.", refuses_age_zero},
-      {"H8d", "CONFIGURE of inertial readings that the unit does not support is refused.",
+      {"H8d", "A CONFIGURE that requests unsupported inertial readings is refused.",
        refuses_inertial_dividers},
       {"H9", "A refused CONFIGURE changes nothing and reports the current settings.",
        refusal_changes_nothing},

@@ -39,7 +39,7 @@ struct Frame {
   std::string payload;
 };
 
-/// Splits a byte stream into frames. The bytes may arrive in pieces of any size. Buffers the
+/// Splits a byte stream into frames. The bytes may arrive in parts of any size. Buffers the
 /// received part of at most one incomplete frame.
 ///
 /// A frame that exceeds a limit or has an unknown type cannot be skipped safely, because its sender

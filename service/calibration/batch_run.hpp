@@ -39,8 +39,8 @@ struct BatchOutcome {
   std::string json;  ///< result in the format of `rigcal calibrate --json`
 };
 
-/// Calibrates all entries whose results are not in the store. If files of an entry cannot be read,
-/// its outcome is a failure, which is not stored.
+/// Calibrates all entries whose results are not in the store. If a file of an entry cannot be read,
+/// the outcome of the entry is a failure, which is not stored.
 /// @param program  version and build of the program that computes the results; part of their keys
 /// @return one outcome per entry; empty if stopped
 /// @throws proto::InputError if the store cannot be written

@@ -17,10 +17,10 @@ namespace service {
 std::string find_live_problem(const rigcal::v1::CheckLive& request);
 
 /// Estimates the parameters of a rig from a recording in progress. The first estimate is a complete
-/// calibration as by `run_calibration`, with a search for faults and a test of the model. Each
-/// later estimate continues from the previous estimate (estimator::continue_calibration), which
-/// takes a fraction of the time. Whenever the recording has grown by half of its length, another
-/// thread calibrates it completely, and later estimates continue from the result.
+/// calibration like that of `run_calibration`: with a search for faults and a test of the model.
+/// Each later estimate continues from the previous estimate (estimator::continue_calibration),
+/// which takes a fraction of the time. Whenever the recording has grown by half of its length,
+/// another thread calibrates it completely, and later estimates continue from the result.
 class LiveFit {
  public:
   /// Required duration of recorded motion before the first estimate, and between two estimates [s].

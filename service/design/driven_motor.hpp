@@ -49,7 +49,8 @@ TestPushRun make_test_push_run(const Rig& rig, int joint, double command, double
 enum class MovedJoints { kAny, kDriven };
 
 /// Returns a sentence without full stop if no encoder reading changed by more than three counts in
-/// a recording. Returns an empty text if something moved, or if the size of a count is unknown.
+/// a recording. Returns an empty text if a reading changed by more, or if the size of a count is
+/// unknown.
 /// @param joint  the driven joint; it must have its own encoder for MovedJoints::kDriven
 std::string describe_missing_motion(const Rig& rig, int joint,
                                     const estimator::Recording& recording,

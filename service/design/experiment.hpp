@@ -107,7 +107,8 @@ struct ExperimentRequest {
   std::vector<TargetPrecision> targets = {};  ///< targets; empty: default_target_precisions
   double duration = 20.0;                     ///< [s]
   double rate = 1000.0;                       ///< sampling rate [Hz]
-  std::string motor = {};                     ///< name of the driven joint; empty: the only one
+  /// Name of the driven joint; empty: the only driven joint.
+  std::string motor = {};
   double command_max = 0.0;          ///< largest command [unit of the control]; 0: the rig's limit
   std::vector<std::string> at = {};  ///< initial joint coordinates, "JOINT=VALUE" [rad or m]
   std::optional<CommandKind> kind = {};  ///< kind of plan; unset: the best kind

@@ -11,7 +11,7 @@ enum class LiveProblem {
   kTooLittleMotion,  ///< too short to begin
   kTooSlow,          ///< the estimation reads samples more slowly than they arrive
   kEndedEarly,       ///< the process of the estimation has died
-  kNotOffered,       ///< this service estimates nothing
+  kNotOffered,       ///< this service does not offer estimates during a recording
   kSwitchedOff,      ///< limits.live_fits is 0
 };
 

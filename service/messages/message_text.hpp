@@ -15,7 +15,7 @@ std::string severity_name(estimator::Severity severity);
 /// Returns the sentence of a message, without capital first letter and full stop.
 std::string format_message(const estimator::Message& message);
 
-/// Returns the sentence of an error, and what the reader can do about it.
+/// Returns the sentence of an error, followed by the advice to the reader.
 std::string format_error(const estimator::Message& message);
 
 /// Returns the sentence of a note. The prefix "warning: " marks a warning.

@@ -24,7 +24,8 @@ constexpr MessageRow kMisfitRows[] = {
      "remove these rows, or mark their readings as missing"},
     {kClockRate, "clock-rate",
      "the clock of the time stamps is {error} too {fast|fast|slow} (rate {rate})",
-     "check the sampling rate against another clock: multiply times by {factor:5}"},
+     "compare the sampling rate with another clock; if the rate is wrong, multiply the times by "
+     "{factor:5}"},
     {kEccentricDiscs, "eccentric-disc",
      "readings deviate periodically, as with an eccentric encoder disc: {terms:, }",
      "centre the disc on the shaft, or use an encoder with two reading heads"},

@@ -77,7 +77,7 @@ constexpr MessageRow kSignalRows[] = {
      "the load is {load}, and dry friction holds {friction}]{is_commanded|, "
      "although a motor is commanded|}[, although encoder {moving_encoder:?} does]",
      "check its connector and its column; "
-     "if the joint is clamped, make it FIXED in the rig file, or hold out the encoder (withhold)"},
+     "if the joint is clamped, make it FIXED in the rig file, or hold out the encoder"},
     {kIdenticalChannels, "identical-channels", kIdenticalSentence, kIdenticalAdvice},
     {kIdenticalLoopChannels, "identical-channels", kIdenticalSentence, kIdenticalAdvice},
     {kConstantCommand, "constant-command", "the command of motor {motor:?} is {command} throughout",

@@ -10,7 +10,7 @@ namespace service {
 /// Returns the name of a stage, such as "joint estimation".
 std::string_view stage_name(estimator::EstimationStage stage);
 
-/// Returns a phrase for the difference between a solve and the previous one, such as "noise
+/// Returns a phrase for the difference between a solve and the previous solve, such as "noise
 /// re-estimated"; empty for the first solve of a stage.
 std::string_view solve_name(estimator::SolveKind kind);
 

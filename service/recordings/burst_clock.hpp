@@ -29,8 +29,9 @@ struct BurstClock {
 std::optional<BurstClock> recover_burst_clock(const std::vector<double>& arrivals,
                                               const std::vector<std::vector<double>>& readings);
 
-/// Returns the mean time between successive rows, without pauses: steps much longer than all but
-/// the longest twentieth count as one step of that twentieth. Returns 0 for fewer than two rows.
+/// Returns the mean time between successive rows, without pauses. A time step that is much longer
+/// than the 95 % quantile of all positive time steps is a pause and counts as one step of this
+/// quantile. Returns 0 for fewer than two rows.
 double mean_time_step(const std::vector<double>& times);
 
 }  // namespace service

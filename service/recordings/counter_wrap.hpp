@@ -9,9 +9,9 @@
 
 namespace service {
 
-/// Jumps of a counter's readings that look as if the counter starts again at its smallest value
-/// after its largest one, such as a 16-bit counter. Jumps that return within five rows are spikes
-/// and do not count.
+/// Jumps in the readings of a counter, as they occur when the counter wraps from its largest to its
+/// smallest value, such as a 16-bit counter. If the readings jump back within five rows, the jump
+/// is a spike and is ignored.
 class CounterJumps {
  public:
   /// @param counts          readings [counts]; NaN if missing
@@ -53,8 +53,8 @@ class CounterJumps {
 /// Returns a modulus as a whole number, such as "4294967296".
 std::string format_modulus(double modulus);
 
-/// Unwraps the time stamps of a 16- or 32-bit counter, such as micros() of an Arduino, which starts
-/// again after 71 min. Leaves stamps alone that step back in another way.
+/// Unwraps the time stamps of a 16- or 32-bit counter, such as micros() of an Arduino, which wraps
+/// after 71 min. Does not change time stamps that decrease for other reasons.
 /// @param times  whole numbers [unit of the counter]; NaN if missing
 /// @return the modulus [unit of the counter]; 0 if the stamps do not wrap
 double unwrap_time_counter(std::vector<double>& times);
@@ -70,9 +70,8 @@ int unwrap_counter(double modulus, std::vector<double>& values);
 /// Returns the readings of an encoder column in the column's unit, unwrapped if the rig file gives
 /// the modulus of the counter. Adds a note if the counter wraps.
 /// @param request  index of the column among the columns of the table
-/// @throws proto::InputError if the modulus is wrong, or if the counter wraps and the rig file
-/// gives
-///         no modulus. A counter that starts again after each turn needs none.
+/// @throws proto::InputError if the modulus is wrong, or if the counter wraps and the rig file does
+///         not specify the modulus. A counter that restarts after each turn needs no modulus.
 std::vector<double> unwrap_counter_column(const EncoderColumn& column, const proto::CsvTable& table,
                                           int request, const std::vector<TableSegment>& segments,
                                           std::vector<std::string>& notes);

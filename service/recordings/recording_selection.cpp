@@ -56,9 +56,9 @@ void cut_segment(const std::string& name, const estimator::Segment& segment,
   for (int i = 0; i < count; ++i) {
     const int first = first_of(i), samples = first_of(i + 1) - first;
     if (samples < kSegmentSamplesMin) {
-      throw proto::InputError(name + ": a piece would have only " + std::to_string(samples) +
+      throw proto::InputError(name + ": a part would have only " + std::to_string(samples) +
                               " samples, fewer than " + std::to_string(kSegmentSamplesMin) +
-                              ". Use fewer or longer pieces");
+                              ". Use fewer or longer parts");
     }
     const estimator::Segment part = segment_rows(segment, first, samples);
     const double end = part.start + part.duration();
@@ -68,8 +68,8 @@ void cut_segment(const std::string& name, const estimator::Segment& segment,
   }
 }
 
-/// Returns the name of a piece of a recording, e.g. "run.csv". It includes the segment number if
-/// the file has several segments, and the start time if the segment was split later.
+/// Returns the name of a part of a recording, e.g. "run.csv". It includes the segment number if the
+/// file has several segments, and the start time if the segment was split later.
 std::string segment_name(const estimator::Recording& recording, const UsedRecording& use,
                          const estimator::Segment& segment) {
   const auto holds = [](const UsedSegment& whole, const estimator::Segment& part) {
@@ -90,7 +90,7 @@ std::string segment_name(const estimator::Recording& recording, const UsedRecord
 
 [[noreturn]] void refuse_few(const std::vector<estimator::Recording>& recordings,
                              const HeldOutPieceOptions& cut) {
-  std::string what = recordings.front().name + ": cross-validation needs at least two pieces";
+  std::string what = recordings.front().name + ": cross-validation needs at least two parts";
   what += cut.kind == HeldOutPieceKind::kRecording ? ". Give several recordings, --by segment, or"
                                                    : ". Give";
   throw proto::InputError(what + " --pieces N or --piece-length S");
@@ -186,7 +186,7 @@ std::vector<estimator::Recording> cut_into_pieces(
   if (pieces.size() < 2) refuse_few(recordings, cut);
   if (pieces.size() > kPiecesMax) {
     throw proto::InputError("there would be " + std::to_string(pieces.size()) +
-                            " pieces; reduce them to at most " + std::to_string(kPiecesMax));
+                            " parts; reduce them to at most " + std::to_string(kPiecesMax));
   }
   return pieces;
 }

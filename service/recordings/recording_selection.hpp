@@ -55,25 +55,26 @@ std::vector<int> parse_segment_list(const std::string& text);
 std::vector<UsedSegment> keep_selected_part(const RecordingSelection& selection,
                                             ImportedRecording& imported);
 
-/// Kind of piece that a cross-validation holds out in one fold.
+/// Kind of part of the recordings that a cross-validation holds out in one fold.
 enum class HeldOutPieceKind {
   kRecording,  ///< a whole recording with all its segments
   kSegment,    ///< one segment of a recording
 };
 
-/// Options for cutting recordings into pieces for a cross-validation. At most one of `count` and
+/// Options for cutting recordings into parts for a cross-validation. At most one of `count` and
 /// `length` is set.
 struct HeldOutPieceOptions {
   HeldOutPieceKind kind = HeldOutPieceKind::kRecording;
-  int count = 0;        ///< number of equally long pieces per segment; 0 does not cut
-  double length = 0.0;  ///< length of the pieces [s]; 0 does not cut
+  int count = 0;        ///< number of equally long parts per segment; 0 does not cut
+  double length = 0.0;  ///< length of the parts [s]; 0 does not cut
 };
 
-/// Cuts recordings into pieces for a cross-validation. A piece is a recording with a name such as
+/// Cuts recordings into parts for a cross-validation. A part is a recording with a name such as
 /// "run.csv", "run.csv segment 2" or "run.csv 5 s to 10 s". A requested length determines the
-/// number of pieces per segment, rounded. The last piece of a segment has the remaining rows.
+/// number of parts per segment, which is rounded. The last part of a segment has the remaining
+/// rows.
 /// @param uses  used segments of each recording, for the segment numbers in the names
-/// @throws proto::InputError for fewer than two pieces, or a piece with too few samples
+/// @throws proto::InputError for fewer than two parts, or a part with too few samples
 std::vector<estimator::Recording> cut_into_pieces(
     const std::vector<estimator::Recording>& recordings, const std::vector<UsedRecording>& uses,
     const HeldOutPieceOptions& cut);

@@ -29,8 +29,10 @@ struct RowClock {
   std::vector<double> times;  ///< one per row, increasing [s]
   /// Sensors or commands have time stamps of their own, so rows are not samples of one clock.
   bool has_several = false;
-  double unit = 0.0;  ///< of rounded time stamps that `times` replace [s]; 0 without such
-  std::optional<ImportSummary::ArrivalJitter> arrival = {};  ///< of rows that arrive in bursts
+  /// Rounding unit of the time stamps that `times` replace [s]; 0 if time stamps are not rounded.
+  double unit = 0.0;
+  /// Jitter of rows that arrive in bursts.
+  std::optional<ImportSummary::ArrivalJitter> arrival = {};
   /// Rows whose control is unknown, increasing. The motion from such a row to the next one is not
   /// used.
   std::vector<std::size_t> unknown_controls = {};
@@ -41,8 +43,8 @@ struct RowClock {
 /// @return number of rows that followed a row with a later time
 int sort_rows(int time, proto::CsvTable& table);
 
-/// Merges successive rows with equal times if no column has a value in both. If rows with equal
-/// times have no different values anywhere in the table, equal rows are merged as well.
+/// Merges successive rows with equal times if no column has a value in both rows. Rows with equal
+/// values are merged too, unless some rows of the table with equal times have different values.
 /// @return number of rows that were merged into the row before
 int merge_equal_times(int time, proto::CsvTable& table);
 

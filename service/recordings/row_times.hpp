@@ -30,9 +30,9 @@ struct RowTimes {
   std::vector<TableSegment> segments;
 };
 
-/// Subtracts the first time stamp from all if they are dates, seconds since 1970 or a unit of such
-/// seconds: a time of more than 30 years. Returns a note on the first time stamp; empty if the
-/// times are unchanged.
+/// Subtracts the first time stamp from all time stamps if they are dates or times since 1970 in any
+/// unit: times of more than 30 years. Returns a note on the first time stamp; empty if the times
+/// are unchanged.
 std::string make_times_relative(const RecordingFormat& format, const ColumnIndices& indices,
                                 proto::CsvTable& table);
 

@@ -46,7 +46,7 @@ std::string head(const CrossValidation& validation, const CalibrationMetadata& c
 }
 
 std::string pieces(const CrossValidation& validation) {
-  std::string html = "<section><h2>Pieces</h2><ol>\n";
+  std::string html = "<section><h2>Parts</h2><ol>\n";
   for (const std::string& piece : remove_common_folders(validation.pieces)) {
     html += "<li>" + escape_html(piece) + "</li>\n";
   }
@@ -69,7 +69,7 @@ std::string matrix(const std::string& title, const Eigen::MatrixXd& errors) {
     low = std::min(low, error);
     high = std::max(high, error);
   }
-  HtmlTable table("Row: piece held out; column: piece whose error is shown",
+  HtmlTable table("Row: held-out part; column: part whose error is shown",
                   make_text_and_number_columns(matrix_titles(errors.cols()), 1), "matrix");
   for (Eigen::Index i = 0; i < errors.rows(); ++i) {
     std::vector<HtmlCell> cells = {std::to_string(i + 1)};
@@ -92,8 +92,8 @@ std::string matrix(const std::string& title, const Eigen::MatrixXd& errors) {
 std::string matrices(const CrossValidation& validation) {
   std::string html =
       "<section><h2>Errors</h2>\n"
-      "<p class=\"quiet\">Row: the held-out piece. Column: the piece whose error is shown. Framed: "
-      "predictions of held-out pieces; others are fits.</p>\n";
+      "<p class=\"quiet\">Row: the held-out part. Column: the part whose error is shown. Framed: "
+      "predictions of held-out parts; others are fits.</p>\n";
   for (std::size_t j = 0; j < validation.joints.size(); ++j) {
     html += matrix(fmt::format("{}, joint {} [{}]", name_simulation(simulation_horizon(validation)),
                                validation.joints[j], joint_units(validation.kinds[j]).error),
@@ -110,9 +110,8 @@ std::string parameters(const CrossValidation& validation) {
     titles.push_back("without " + std::to_string(i + 1));
   }
   HtmlTable table(
-      "Estimates without one piece at a time. "
-      "A parameter that is not identifiable without a piece depends on this piece alone; "
-      "the mean is that of the other folds.",
+      "Estimates without one part at a time. If a parameter is not identifiable without a part, "
+      "only this part contains information on it; its mean is then the mean over the other folds.",
       make_text_and_number_columns(titles, 1));
   if (validation.folds.empty()) return "";
   const estimator::Mechanism& mechanism = validation.folds.front().calibration.mechanism;
@@ -139,7 +138,7 @@ std::string parameters(const CrossValidation& validation) {
 }
 
 std::string trajectories(const CrossValidation& validation, const CalibrationMetadata& context) {
-  std::string html = "<h2>Pieces held out</h2>\n";
+  std::string html = "<h2>Held-out parts</h2>\n";
   const TrajectoryLabels labels = {
       validation.joints, validation.kinds, context.controls, {}, context.held};
   const std::size_t share = kPageNumbersMax / std::max<std::size_t>(1, validation.folds.size());
@@ -252,7 +251,7 @@ std::string format_cross_validation(const estimator::CrossValidation& validation
                                     const std::vector<estimator::Finding>& findings) {
   const std::string found =
       format_findings(add_warnings_as_findings(findings, all_notes(validation)));
-  return "Each piece with the parameters estimated from the others; RMSE in " +
+  return "Each part, predicted with the parameters estimated from all other parts; RMSE in " +
          error_unit_text(validation.kinds) + ":\n\n" + piece_table(validation) +
          "\nParameters over the folds:\n\n" + parameter_table(validation) + "\n" + found +
          (found.empty() ? "" : "\n") +

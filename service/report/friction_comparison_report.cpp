@@ -69,24 +69,24 @@ std::string law_table(const FrictionLawComparison& comparison) {
   TableRows rows = law_rows(comparison);
   rows.front().back() = "remark";
   const HtmlTable table(
-      "Held out: geometric mean of the open-loop errors of the held-out pieces. "
+      "Held out: geometric mean of the open-loop errors of the held-out parts. "
       "±: standard error of this mean, from the scatter of the errors. "
-      "Relative to the best: ratio of the errors on the same pieces.",
+      "Relative to the best: ratio of the errors on the same parts.",
       {kLeft, kRight, kRight, kRight, kRight, kRight, kWords}, rows);
   return "<section><h2>Laws</h2>\n" + table.html() + "</section>\n";
 }
 
-/// Formats a table of errors with a row per friction law and a column per held-out piece.
+/// Formats a table of errors with a row per friction law and a column per held-out part.
 std::string piece_table(const FrictionLawComparison& comparison) {
-  std::string html = "<section><h2>Pieces</h2><ol>\n";
+  std::string html = "<section><h2>Parts</h2><ol>\n";
   std::vector<std::string> titles = {"law"};
   for (const std::string& piece : remove_common_folders(comparison.pieces)) {
     html += "<li>" + escape_html(piece) + "</li>\n";
     titles.push_back(std::to_string(titles.size()));
   }
-  HtmlTable table("Error of each piece while it was held out [" +
-                      pooled_error_unit_text(comparison.kinds) + "]",
-                  make_text_and_number_columns(titles, 1), "narrow");
+  HtmlTable table(
+      "Error of each part while it was held out [" + pooled_error_unit_text(comparison.kinds) + "]",
+      make_text_and_number_columns(titles, 1), "narrow");
   for (const FrictionLawScore& score : comparison.laws) {
     if (!score.has_result()) continue;
     std::vector<HtmlCell> cells = {score.law.name};
@@ -99,7 +99,7 @@ std::string piece_table(const FrictionLawComparison& comparison) {
 
 std::string estimate_table(const FrictionLawComparison& comparison) {
   using enum CellAlign;
-  HtmlTable table("Estimates of each law's fit without the first pieces",
+  HtmlTable table("Estimates of each law in the first fold, which holds out the first parts",
                   {{"law"}, {"parameter"}, {"value", kRight}, {"± sd", kRight}, {"unit"}});
   for (const FrictionLawScore& score : comparison.laws) {
     const std::vector<TableNotation> notations = make_estimate_notations(score.estimates);
@@ -115,7 +115,7 @@ std::string estimate_table(const FrictionLawComparison& comparison) {
 
 std::string format_friction_comparison(const FrictionLawComparison& comparison, double wall_time) {
   return fmt::format(
-      "Friction of {}; {} pieces in {} folds. The motion of each piece is predicted open loop by "
+      "Friction of {}; {} parts in {} folds. The motion of each part is predicted open loop by "
       "a fit to all other folds:\n\n"
       "{}\n"
       "{}\n\n"

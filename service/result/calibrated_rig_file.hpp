@@ -40,7 +40,8 @@ enum class PriorChange { kUnchanged, kFromEstimates };
 /// Text of a calibrated rig file, with notes for the user.
 struct CalibratedRigText {
   std::string text;
-  std::vector<std::string> notes;  ///< values that could not be written or were written elsewhere
+  /// About values that could not be written, or were written to another field.
+  std::vector<std::string> notes;
 };
 
 /// Returns the text of a rig file with calibrated parameter values. Values are written bit-exact,

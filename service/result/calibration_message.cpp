@@ -86,7 +86,7 @@ void add_combinations(const std::vector<estimator::ParameterCombination>& combin
   }
 }
 
-/// Adds to a result message the verdict, the estimates from pieces of the data with their
+/// Adds to a result message the verdict, the estimates from parts of the data with their
 /// consistency, and the well-identified combinations of parameters.
 void add_evidence(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
   constexpr const char* kPredictions[] = {"open-loop", "short-term", "torque", "acceleration"};

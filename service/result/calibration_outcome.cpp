@@ -84,9 +84,10 @@ std::string explain_wide_intervals(const estimator::Calibration& calibration) {
   }
   if (widest == nullptr) return "";
   return fmt::format(
-      "The pieces disagree, so 95 % intervals use Student's t factor and are up to ± {} standard "
+      "The parts of the recordings disagree, so 95 % intervals use Student's t factor and are up "
+      "to ± {} standard "
       "deviations wide ({}) instead of ± 2. "
-      "If few pieces identify a parameter, the factor is larger (12.7 for two pieces).",
+      "If few parts identify a parameter, the factor is larger (12.7 for two parts).",
       format_number(most, 2), widest->name);
 }
 

@@ -15,7 +15,7 @@ struct ComparedEstimate {
   bool exists = false;    ///< the result estimates the parameter
   bool at_bound = false;  ///< the estimate is at a bound, so that it has no symmetric interval
 
-  /// Returns whether the estimate has a finite standard deviation and is at no bound.
+  /// Returns whether the estimate has a finite standard deviation and is not at a bound.
   bool is_comparable() const;
 };
 
@@ -34,8 +34,9 @@ struct ParameterComparison {
 
   /// Returns the probability of a chi-square at least this large if the parameter has not changed.
   double probability() const;
-  /// Returns the difference of a result's estimate from the first result's, the standard deviation
-  /// of the difference, and the half-width of its 95 % interval; NaN if they are not comparable.
+  /// Returns the difference between the estimates of a result and of the first result, the standard
+  /// deviation of this difference, and the half-width of its 95 % interval; NaN if the two
+  /// estimates are not comparable.
   double difference(std::size_t result) const;
   double difference_deviation(std::size_t result) const;
   double difference_half_interval(std::size_t result) const;
@@ -56,7 +57,8 @@ struct ResultComparison {
   struct Source {
     std::string file, date, rig, version;
     std::string recorded_at;           ///< time of the first recording; empty if unknown
-    std::vector<std::string> changes;  ///< of rig file and options since the previous result
+    /// Changes of rig file and options since the previous result.
+    std::vector<std::string> changes;
   };
   std::vector<Source> sources;
   bool is_by_time = false;   ///< the results are in the order of their recordings

@@ -73,7 +73,7 @@ void add_window(const ValidationWindow& window, v1::WindowResult* out) {
   out->set_fitted(window.fitted);
 }
 
-/// Returns the root mean square of a matrix diagonal, which has the errors on held-out pieces.
+/// Returns the root mean square of a matrix diagonal, which has the errors on held-out parts.
 double diagonal_rms(const Eigen::MatrixXd& matrix) {
   return std::sqrt(matrix.diagonal().squaredNorm() / static_cast<double>(matrix.rows()));
 }

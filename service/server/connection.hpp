@@ -46,7 +46,7 @@ class Connection final : public FrameSink, public std::enable_shared_from_this<C
   bool is_in_use() const { return conversation_->has_valid_greeting() && !lingering_; }
 
   /// Returns true if a newer connection of the same client may replace this connection, because the
-  /// service waits for the client: for its next request, or for a rig computer that sends nothing.
+  /// service waits for the client: either for the next request, or for samples of a rig computer.
   bool is_replaceable() const { return is_in_use() && conversation_->waits_for_client(); }
 
   /// Returns the sort key for the replacement of connections. Connections that sent only a greeting

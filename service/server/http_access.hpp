@@ -31,8 +31,9 @@ struct HttpAccessConfig {
 /// - Requests of web pages of other origins are refused, and requests under host names that are not
 ///   the service's own: a foreign page could otherwise use the rights of its viewer (cross-site
 ///   requests, DNS rebinding).
-/// - If the settings contain tokens, a client must send one, or log in with one. A login gives a
-///   cookie that scripts cannot read and that browsers send to this service only.
+/// - If the settings contain tokens, a client must send a token or log in with a token. The
+///   response to a login sets a cookie that scripts cannot read and that browsers send to this
+///   service only.
 /// - Without tokens only accounts of this machine have access, by loopback connections. An account
 ///   must also be able to use the service's sockets.
 class HttpAccess {

@@ -12,7 +12,7 @@ namespace service {
 // long, so they are made on threads other than the main thread.
 
 /// Returns the outline of a rig file as a response, with its free parameters and motors, and with
-/// what it lacks for a run. Returns the reason if the rig file is invalid.
+/// the settings that are missing for a run. Returns the reason if the rig file is invalid.
 HttpResponse make_mechanism_response(const rigcal::v1::JobSpec& spec);
 
 /// A job, and the folder that contains its result.

@@ -167,7 +167,9 @@ const std::vector<HttpRoute>& http_routes() {
        nullptr, "", "{\"type\":\"object\",\"properties\":{\"token\":{\"type\":\"string\"}}}"},
       {"POST", "/api/logout", HttpAnswer::kLogOut, "Log out."},
       {"POST", "/api/mechanism", HttpAnswer::kMechanism,
-       "Lines and joints of a rig file, to animate the rig; what it lacks for a run.", nullptr, "",
+       "Lines and joints of a rig file, to animate the rig, and the settings that the file lacks "
+       "for a run.",
+       nullptr, "",
        "{\"type\":\"object\",\"properties\":{\"rigName\":{\"type\":\"string\"},\"rigText\":"
        "{\"type\":\"string\"}}}"},
       {"GET", "/api/comparison", HttpAnswer::kComparison,

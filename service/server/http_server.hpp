@@ -18,7 +18,7 @@ class HttpConnection;
 class WebSocketThread;
 struct Peer;
 
-/// What the HTTP server shows.
+/// The parts of the service to which the HTTP server gives access.
 struct HttpServices {
   ServiceContext& context;
   SessionStore& sessions;

@@ -9,9 +9,9 @@
 
 namespace service {
 
-/// Samples of a running session for display: the least and greatest value of each joint and each
-/// command in intervals of kInterval_s. The size of the output therefore does not depend on the
-/// sampling rate. Collects batches until the viewer can receive more, and drops the oldest
+/// Samples of a running session for display: the smallest and the largest value of each joint and
+/// each command in each interval of kInterval_s. The size of the output therefore does not depend
+/// on the sampling rate. Collects batches until the viewer can receive more, and drops the oldest
 /// intervals if the viewer is too slow.
 class LiveSamples {
  public:

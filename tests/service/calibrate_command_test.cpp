@@ -258,9 +258,9 @@ TEST_F(CalibrateCommand, CrossvalidateHoldsOutPieces) {
 TEST_F(CalibrateCommand, CrossvalidateRefusesImpossiblePieces) {
   const std::string base = "crossvalidate " + release() + " --rig " + rig_ + " --to 3 ";
   for (const auto& [arguments, part] :
-       {std::pair<std::string, std::string>{"", "at least two pieces"},
-        {"--pieces 500", "fewer or longer pieces"},
-        {"--piece-length 0.005", "fewer or longer pieces"},
+       {std::pair<std::string, std::string>{"", "at least two parts"},
+        {"--pieces 500", "fewer or longer parts"},
+        {"--piece-length 0.005", "fewer or longer parts"},
         {"--pieces 2 --piece-length 1", "excludes"},
         {"--pieces 2 --by segment", "excludes"},
         {"--by joint", "--by"}}) {

@@ -244,7 +244,7 @@ TEST(RecordingPieces, TooFewOrTooShortAreRefused) {
   expect_parts(refusal([&] {
                  (void)cut_into_pieces({one}, {use}, {HeldOutPieceKind::kSegment, 0, 0.0});
                }),
-               {"r: ", "at least two pieces", "--pieces"});
+               {"r: ", "at least two parts", "--pieces"});
   expect_parts(refusal([&] {
                  (void)cut_into_pieces({one}, {use}, {HeldOutPieceKind::kSegment, 30, 0.0});
                }),

@@ -477,12 +477,12 @@ TEST(CalibrationPage, ShowsVerdictPiecesAndCombinations) {
   const std::size_t verdict = html.find("The model is rejected: the segments disagree");
   ASSERT_NE(verdict, std::string::npos);
   EXPECT_LT(verdict, html.find("Joint estimation"));
-  expect_parts(html,
-               {"Pieces disagree", "B.J_zz by piece", "all together",
-                "from the scatter between pieces", "Well-identified combinations", "B.J_zz / 1.K"});
+  expect_parts(
+      html, {"Parts disagree", "B.J_zz by part", "all together", "from the scatter between parts",
+             "Well-identified combinations", "B.J_zz / 1.K"});
   EXPECT_EQ(without_scripts(html).find("nan"), std::string::npos);
   expect_parts(html, {"standard deviations wide (B.J_zz)"});
-  EXPECT_EQ(render_calibration_page(prepared_calibration(), prepared_context()).find("<h2>Pieces"),
+  EXPECT_EQ(render_calibration_page(prepared_calibration(), prepared_context()).find("<h2>Parts"),
             std::string::npos);
 }
 

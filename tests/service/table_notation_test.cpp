@@ -257,7 +257,7 @@ TEST(Intervals, AreExplainedIfWide) {
   EXPECT_EQ(explain_wide_intervals(calibration), "");
   first.half_interval = 12.7 * first.standard_deviation;
   const std::string why = explain_wide_intervals(calibration);
-  expect_parts(why, {"± 13 standard deviations", "(B.J_zz)", "pieces disagree"});
+  expect_parts(why, {"± 13 standard deviations", "(B.J_zz)", "parts of the recordings disagree"});
   calibration.agreement.p_value = 0.02;
   EXPECT_EQ(explain_wide_intervals(calibration), "");
   calibration.agreement.p_value = 1e-40;

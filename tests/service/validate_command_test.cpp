@@ -95,7 +95,7 @@ TEST_F(ValidateCommand, ReportsUnusableInput) {
   refused("--parameters fysical", {"--parameters", "fysical", "neither physical, shadow"});
   refused("--parameters gone.json", {"gone.json"});
   refused("--parameters " + rig_, {"rig-pendulum.textproto: not JSON"});
-  refused("--window 1e-3", {"samples", "longer pieces"});
+  refused("--window 1e-3", {"samples", "longer parts"});
   refused("--window 0", {"--window"});
   refused("--window 0.03", {"too short", "longer --window"});
   refused("--start-window 9", {"nothing is left to validate"});
@@ -123,7 +123,7 @@ TEST_F(ValidateCommand, ComparesLaws) {
   const std::string options = "--laws viscous,dry --window 1 --json " + folder_.file("c.json") +
                               " --plot " + folder_.file("c.html");
   run_successfully("compare " + input() + options,
-                   {"Friction of pivot", "4 pieces", "viscous", "recommended", "fit [mrad]"});
+                   {"Friction of pivot", "4 parts", "viscous", "recommended", "fit [mrad]"});
   expect_parts(contents_of(folder_.file("c.html")), {"Friction laws of pendulum", "</html>"});
   const auto message = read<rigcal::v1::LawComparisonResult>(folder_.file("c.json"));
   EXPECT_EQ(message.laws_size(), 2);

@@ -54,8 +54,8 @@ ReleasedParameter release_from_bound(const ParameterInformation& information,
 /// @param estimated    parameters of `information`, in its order
 /// @param information  evaluated at the estimates, with the parameters at bounds fixed
 /// @param variances    variance of the weighted residuals of each noise group
-/// @param profiled     positions of the parameters with a profile, which the other parameters'
-///                     intervals include
+/// @param profiled     positions of the parameters with a profile; the intervals of all other
+///                     parameters include the fits of these profiles
 std::vector<Message> describe_parameters_at_bounds(const Mechanism& mechanism,
                                                    const std::vector<int>& estimated,
                                                    const ParameterInformation& information,

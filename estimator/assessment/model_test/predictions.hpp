@@ -15,8 +15,8 @@ namespace estimator {
 /// (ModulatedMotion). The expected error results from the noise of controls and readings. Times
 /// near rest are left out, because dry friction is undetermined there.
 ///
-/// Unlike errors of an open-loop simulation, these errors do not accumulate over time. So they also
-/// assess joints whose controller depends on the measured angles [Gau13].
+/// Unlike errors of an open-loop simulation, these errors do not accumulate over time. They are
+/// therefore also meaningful for joints whose controller depends on the measured angles [Gau13].
 /// @param at     mechanism with the parameter values to assess
 /// @param input  its filtered states were computed with the encoder offsets of `at`
 /// @return empty for closed loops or joints without encoder

@@ -31,8 +31,8 @@ struct SensorFitQuality {
 std::vector<SensorFitQuality> assess_sensor_fits(const Calibration& calibration);
 
 /// Returns whether the model leaves more than one third of an encoder's motion unexplained. The
-/// cause is usually a wrong unit, sign, zero or geometry, not a wrong parameter value. Correctly
-/// described rigs stay below a few hundredths.
+/// cause is usually a wrong unit, sign, zero or geometry, not a wrong parameter value. For
+/// correctly described rigs this share is below a few hundredths.
 bool is_motion_unexplained(const SensorFitQuality& fit);
 
 /// Returns a phrase for the share of the motion that the model does not explain, such as "93 % of

@@ -32,7 +32,8 @@ class TrialFit {
 
   /// Prepares a fit of a mechanism to excerpts of recordings.
   /// @param excerpts  should have few samples; the computing time is proportional to their number
-  /// @param near      if given, a fit to as many excerpts, whose states are the initial states
+  /// @param near      if given, a fit to the same number of excerpts; its states become the initial
+  ///                  states
   TrialFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
            const TrialFit* near = nullptr);
 

@@ -21,7 +21,7 @@ struct ReadingsAroundJump {
   /// the measured motion.
   const std::vector<double>* rates = nullptr;
   double noise = 0.0;    ///< reading noise, including quantization [rad or m]
-  bool jumps = false;    ///< a step was found in this sensor
+  bool jumps = false;    ///< a step was found in the readings of this sensor
   std::size_t position;  ///< index in the series of the first reading after the jump
 };
 

@@ -132,11 +132,11 @@ void try_other_parameter_value(
 /// @return index of the first fixed parameter; −1 if none
 int fix_inertia_moments_at_bounds(Mechanism& mechanism);
 
-/// Each of these functions tests whether one kind of error of the description explains the misfit.
-/// It may be a wrong value of a fixed joint distance, motor gain, end stop or inertial parameter,
-/// or a joint position coordinate with the wrong sign. It may also be a tilt against gravity,
-/// missing friction or air drag, or joints that creep instead of sticking. An error that improves
-/// the fit enough is added to `causes`.
+/// Each of these functions tests whether one kind of error of the description explains the misfit:
+/// a wrong value of a fixed joint distance, motor gain, end stop or inertial parameter; a joint
+/// position coordinate with the wrong sign; a tilt against gravity; missing friction or air drag;
+/// or joints that creep instead of sticking. An error that improves the fit enough is added to
+/// `causes`.
 void try_joint_distances(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_motor_gains(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_inertial_parameters(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
@@ -152,10 +152,10 @@ void try_creeping_friction(const MisfitProblem& problem, std::vector<MisfitCause
 std::optional<MisfitCause> fit_missing_friction(const MisfitProblem& problem);
 
 /// Each of these functions tests whether one kind of error of the recorded signals explains the
-/// misfit. It may be a motor command that acts earlier or later than recorded, commands clipped by
-/// the amplifier, or a fast or slow logger clock. It may also be readings clipped at an end of an
-/// encoder's range, or the periodic error of an eccentric encoder disc. An error that improves the
-/// fit enough is added to `causes`.
+/// misfit: a motor command that acts earlier or later than recorded; commands clipped by the
+/// amplifier; a fast or slow logger clock; readings clipped at an end of an encoder's range; or the
+/// periodic error of an eccentric encoder disc. An error that improves the fit enough is added to
+/// `causes`.
 void try_command_delays(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_clipped_commands(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_clock_error(const MisfitProblem& problem, std::vector<MisfitCause>& causes);

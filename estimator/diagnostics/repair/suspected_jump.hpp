@@ -19,8 +19,9 @@ struct LostTimeScore {
   double gain = 0.0;         ///< cost reduction, in variances of the remaining residuals
 };
 
-/// Returns the sample before which an assumed loss of time reduces the cost of a fit most. From
-/// this sample on, every encoder is ahead by its speed times the lost time.
+/// Returns the sample at which the assumption that time was lost before it reduces the cost of a
+/// fit most. From this sample on, the reading of every encoder is ahead by its speed times the lost
+/// time.
 ///
 /// Free states absorb such a jump at the next shooting node. The motion is therefore simulated from
 /// nodes two and three times as far apart. Residuals between two of these nodes contain the jump
@@ -56,10 +57,10 @@ SuspectedJump find_likeliest_jump(const Mechanism& estimate,
 bool is_slip_confirmed(const Calibration& without, const Calibration& with,
                        const std::string& offset);
 
-/// Returns whether a single encoder slip or loss of time may explain the whole misfit. At least one
-/// half of every recording then contains no jump, and the model fits excerpts of this half.
-/// Parameters are fitted to each half separately. Encoder offsets are free, since a slip may occur
-/// before the half.
+/// Returns whether a single encoder slip or loss of time may explain the whole misfit. With a
+/// single jump, one half of its recording contains no jump, so the model must fit excerpts of this
+/// half. The test fits the parameters to each half of every recording separately. The encoder
+/// offsets are free in these fits, since a slip may occur before the half.
 bool is_single_jump_plausible(const Mechanism& estimate, const std::vector<Recording>& recordings,
                               const CalibrationMonitor& monitor);
 

@@ -50,10 +50,10 @@ void compare_quantization_steps(const std::vector<Encoder>& sensors,
                                 SignalExamination& out);
 
 /// Finds inertial sensors with exchanged or mirrored axes, or that read in another unit (g,
-/// degrees). Compares their readings with rates and gravity directions computed from the encoders.
-/// Reports an error only if the description leaves more than half of the sum of squared readings
-/// unexplained, and one correction leaves less than a tenth unexplained. Mounting, position and
-/// bias are taken from the description; their errors are far smaller.
+/// degrees). Compares the readings of these sensors with rates and gravity directions computed from
+/// the encoder readings. Reports an error only if the description leaves more than half of the sum
+/// of squared readings unexplained, and one correction leaves less than a tenth unexplained.
+/// Mounting, position and bias are taken from the description; their errors are far smaller.
 /// @param recordings  without readings of held-out sensors (`split_held_out_sensors`)
 std::vector<Finding> find_inertial_axis_errors(const Mechanism& mechanism,
                                                const std::vector<Recording>& recordings);
@@ -92,8 +92,9 @@ struct RestInterval {
   bool is_short = false;  ///< shorter than a second
 };
 
-/// Finds the intervals of a segment in which an encoder is at rest. They last at least a second, or
-/// are shorter but too long for a turning point. Missing readings do not end an interval.
+/// Finds the intervals of a segment in which an encoder is at rest. Such an interval lasts at least
+/// a second, or is shorter but too long for a turning point. Missing readings do not end an
+/// interval.
 /// @param index    index of the segment, for the results
 /// @param quantum  quantization step of the encoder, > 0
 std::vector<RestInterval> find_segment_rests(const Segment& segment, int index, int sensor,
@@ -102,8 +103,8 @@ std::vector<RestInterval> find_segment_rests(const Segment& segment, int index, 
 /// Finds long intervals in which one encoder is at rest, whether or not other joints move. All its
 /// readings in such an interval have the same quantization error, so together they contain the
 /// information of a single reading. In a fit, they would nevertheless outweigh the readings in
-/// motion. Therefore only some are kept. Call after `find_held_rig`: if a hand holds the rig, the
-/// user must act.
+/// motion. Therefore only some of these readings are kept. Call this after `find_held_rig`: if a
+/// hand holds the rig, the user must act.
 /// @param sensor   index of the encoder
 /// @param quantum  its quantization step; no intervals are found if it is 0 (noisy readings)
 /// @param index    index of the recording

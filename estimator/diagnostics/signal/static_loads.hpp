@@ -10,11 +10,12 @@ namespace estimator {
 /// A joint that cannot be in static equilibrium at its recorded position.
 struct NonEquilibriumJoint {
   int joint = 0;
-  int sensor = 0;           ///< used encoder that reads this joint and the fewest others
+  /// The used encoder that reads this joint and as few other joints as possible.
+  int sensor = 0;
   double coordinate = 0.0;  ///< joint coordinate with the described offsets [rad or m]
   double load = 0.0;        ///< smallest possible load by gravity, springs and commands [N·m or N]
   double friction = 0.0;    ///< largest dry friction of the description [N·m or N]
-  double excess = 0.0;      ///< load beyond friction, which counts tenfold if it is free; > 0
+  double excess = 0.0;      ///< load minus dry friction; free friction counts tenfold; > 0
   double inertia = 0.0;     ///< inertia with all other joints locked [kg·m² or kg], > 0
   double damping = 0.0;     ///< viscous and back-EMF, tenfold if free [N·m·s/rad or N·s/m]
 

@@ -12,8 +12,9 @@
 
 namespace estimator {
 
-/// Torque integrals ∫ φ τ dt of one joint, compared with their prediction by inverse dynamics. All
-/// but `count` are root mean squares over the test functions [N·m]; [N] for a sliding joint.
+/// Torque integrals ∫ φ τ dt of one joint, compared with their prediction by inverse dynamics.
+/// Members other than `count` are root mean squares over the test functions [N·m]; [N] for a
+/// sliding joint.
 struct TorqueComparison {
   int count = 0;          ///< number of test functions
   double error = 0.0;     ///< difference between integral and prediction

@@ -28,7 +28,8 @@ struct InverseDynamicsRegression {
 
 /// Minimizes the equation error (EquationErrorProblem).
 ///
-/// Empty if encoders do not observe every joint, for closed loops, and without enough motion.
+/// Returns nullopt if encoders do not observe every joint, if the mechanism has closed loops, or if
+/// the recordings contain too little motion.
 /// @param input  only its segments, states and noise levels are used
 std::optional<InverseDynamicsRegression> regress_inverse_dynamics(
     const Mechanism& mechanism, const ShootingInput& input, const CalibrationOptions& options);
@@ -39,7 +40,7 @@ std::optional<InverseDynamicsRegression> regress_inverse_dynamics(
 /// identifiable parameters. Inertias stay physically consistent, and near their given values in the
 /// metric of InertiaPrior.
 ///
-/// Empty in the cases of `regress_inverse_dynamics`.
+/// Returns nullopt in the same cases as `regress_inverse_dynamics`.
 std::optional<Mechanism> estimate_by_inverse_dynamics(const Mechanism& mechanism,
                                                       const ShootingInput& input,
                                                       const CalibrationOptions& options);

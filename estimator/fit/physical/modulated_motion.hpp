@@ -19,8 +19,8 @@ namespace estimator {
 ///   ∫ φ M(q) q̈ dt = −∫ (φ̇ M + φ Ṁ) q̇ dt.
 ///
 /// On a grid of instants, accelerations are central differences of the rates, and summation by
-/// parts is exact. So the noise of the readings enters only through the second differences of φ,
-/// although the sum contains accelerations.
+/// parts is exact. Although the sum contains accelerations, the noise of the readings is therefore
+/// multiplied only by the second differences of φ.
 struct ModulatedMotion {
   Eigen::MatrixXd angle, rate, acceleration;  ///< joints × instants [rad, rad/s, rad/s²]
   Eigen::MatrixXd direction;  ///< direction of motion, joints × instants, −1 to 1

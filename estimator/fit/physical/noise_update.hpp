@@ -18,7 +18,8 @@ double compute_sensor_noise_factor(const NoiseGroupStatistics& group);
 Eigen::VectorXd compute_encoder_noise_factors(const Mechanism& mechanism,
                                               const std::vector<NoiseGroupStatistics>& groups);
 
-/// Factor by which each round of noise estimation reduces insignificant process noise.
+/// Factor by which each round of noise estimation multiplies the level of insignificant process
+/// noise.
 inline constexpr double kProcessDrop = 0.03;
 
 /// Estimation of a joint's process noise level over several rounds. Each round solves for states

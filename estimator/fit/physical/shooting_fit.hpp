@@ -15,8 +15,9 @@
 namespace estimator {
 
 /// Open-loop error above which the motion counts as unpredictable from its initial state [rad]. A
-/// fit of the simulation then cannot converge, because a pendulum passes its upright position or
-/// the model is wrong. For prismatic joints, the limit is multiplied by JointUnits::scale.
+/// fit of the simulation then does not converge. Possible reasons are a pendulum that passes its
+/// upright position, and a wrong model. For prismatic joints, the limit is multiplied by
+/// JointUnits::scale.
 inline constexpr double kPredictableRmse = 0.5;
 
 /// Duration of simulations with noisy controls, which cannot be predicted for long [s].

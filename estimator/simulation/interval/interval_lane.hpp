@@ -74,8 +74,8 @@ struct SharedLaneData {
   std::vector<std::vector<double>> torques;  ///< holding torques of joints, at the segments' ends
 };
 
-/// Integrates one interval segment by segment, in one of the SIMD lanes of IntervalIntegrator. It
-/// handles the events at which the contacts of joints change.
+/// Integrates one interval segment by segment, in one of the SIMD lanes of IntervalIntegrator. The
+/// integrator handles the events at which the contacts of joints change.
 class SegmentIntegrator {
  public:
   SegmentIntegrator(SharedLaneData& tools, int lane)

@@ -81,7 +81,7 @@ struct SampleInstantMotion {
 /// derivatives can start.
 struct MotionCheckpoint {
   int substep = 0, sample = 0, look = 0;  ///< indices of the next ones
-  std::size_t event = 0, cut = 0;         ///< indices of the next ones in the log
+  std::size_t event = 0, cut = 0;         ///< indices of the next event and the next cut in the log
   Contacts contacts = {};
   Eigen::VectorXd state = {};  ///< coordinates, then rates
   Eigen::VectorXd guess = {};  ///< with loops: angles of all joints
@@ -112,9 +112,9 @@ struct MotionInterval {
 
 struct SharedLaneData;
 
-/// Integrates batches of at most kSideBySide intervals in parallel SIMD lanes, on one thread. Its
-/// preparation for a mechanism takes as long as some integration steps, so short intervals should
-/// share it. `program` must outlive it.
+/// Integrates batches of at most kSideBySide intervals in parallel SIMD lanes, on one thread. The
+/// construction of a BatchIntegrator takes as long as a few integration steps, so one object should
+/// integrate many short intervals. `program` must outlive it.
 class BatchIntegrator {
  public:
   /// @param near_rest  longest step while a joint with smoothed friction is at rest [s]

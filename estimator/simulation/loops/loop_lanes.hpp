@@ -20,8 +20,9 @@ namespace estimator {
 ///   v = N ẏ,   a = N ÿ + γ,   N = [1; −K ∂c/∂y],   γ = [0; −K g],
 ///
 /// the motion obeys Nᵀ r(q, v, N ÿ + γ) = 0, where r = 0 are the equations of motion without loops.
-/// Loops neither drift nor need stabilization. A sticking joint constrains one combination of the
-/// joint accelerations. It adds no constraint if other sticking joints already hold this joint.
+/// The closure error of the loops does not grow with time and needs no stabilization. A sticking
+/// joint constrains one combination of the joint accelerations. It adds no constraint if other
+/// sticking joints already hold this joint.
 ///
 /// Rows belong to the program, except the results documented below.
 template <int W>

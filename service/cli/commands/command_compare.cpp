@@ -14,7 +14,7 @@
 namespace service {
 namespace {
 
-/// Minimum number of pieces of recordings. With fewer pieces, the scatter of their errors is poorly
+/// Minimum number of parts of recordings. With fewer parts, the scatter of their errors is poorly
 /// known.
 constexpr std::size_t kPiecesWanted = 5;
 
@@ -59,8 +59,8 @@ std::vector<estimator::Recording> pieces_of(const CalibrationInput& input,
   }
   if (by != ComparisonPieces::kWindow && whole < 2) {
     throw proto::InputError(
-        "{}: only one piece, but at least two are needed to hold one out. "
-        "Give more recordings, or --by window",
+        "{}: only one part, but at least two are needed to hold one out. Give more recordings, or "
+        "--by window",
         input.recordings.front().name);
   }
   return cut_into_pieces(input.recordings, input.context.recordings, cut);
@@ -134,7 +134,7 @@ void add_options(CLI::App& command, CompareOptions& options) {
       {"segment", ComparisonPieces::kSegment},
       {"window", ComparisonPieces::kWindow}};
   add_estimation_options(command, options.estimation);
-  const std::string group = "Laws and pieces";
+  const std::string group = "Laws and parts";
   add_option(command, "--laws", options.laws, "LIST",
              fmt::format("Laws to compare, for example viscous,viscous+dry. "
                          "A law is a sum of terms: {}. Default: nine common laws",
@@ -148,14 +148,14 @@ void add_options(CLI::App& command, CompareOptions& options) {
              group)
       ->allow_extra_args(false);
   add_option(command, "--by", options.by, "recording|segment|window",
-             "Pieces to hold out; default: "
+             "Parts to hold out; default: "
              "recordings or segments if there are at least five, else windows of equal length",
              group)
       ->transform(proto::one_of(kinds));
   add_option(command, "--window", options.window, "S", "Length of the windows [s]", group)
       ->check(proto::positive_number());
   add_option(command, "--folds", options.folds, "",
-             "Number of fits per law; each holds out an equal share of the pieces", group)
+             "Number of fits per law; each holds out an equal share of the parts", group)
       ->check(proto::count_from_to(2, 1000))
       ->capture_default_str();
   add_result_file_options(command, options.files);

@@ -107,7 +107,7 @@ struct CompareOptions {
   std::vector<std::string> laws;    ///< friction laws to compare; empty: the defaults
   std::vector<std::string> joints;  ///< joints to compare; empty: all with friction
   ComparisonPieces by = ComparisonPieces::kChosen;
-  double window = 0.0;  ///< length of a piece [s]; 0: chosen for enough pieces of equal length
+  double window = 0.0;  ///< length of a part [s]; 0: chosen for enough parts of equal length
   int folds = 5;
   ResultFiles files;
 };

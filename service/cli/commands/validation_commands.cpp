@@ -43,7 +43,7 @@ ExitCode validate(const ValidateOptions& options) {
 }
 
 /// Repairs faults of the recordings and prints them. Call it before the recordings are cut into
-/// pieces.
+/// parts.
 std::vector<estimator::Finding> repair_and_report(CalibrationInput& input) {
   try {
     return diagnose_and_repair_input(input);
@@ -116,7 +116,7 @@ void add_options(CLI::App& command, CrossvalidateOptions& options) {
   const std::map<std::string, HeldOutPieceKind> kinds = {
       {"recording", HeldOutPieceKind::kRecording}, {"segment", HeldOutPieceKind::kSegment}};
   add_estimation_options(command, options.estimation);
-  const std::string pieces = "Pieces";
+  const std::string pieces = "Parts";
   options.by = add_option(command, "--by", options.cut.kind, "recording|segment",
                           "Hold out one recording or one segment at a time; default: "
                           "recording, or segment for a single recording",
@@ -124,10 +124,10 @@ void add_options(CLI::App& command, CrossvalidateOptions& options) {
                    ->transform(proto::one_of(kinds));
   CLI::Option* count =
       add_option(command, "--pieces", options.cut.count, "N",
-                 "Cut every segment into this number of pieces of equal length", pieces)
+                 "Cut every segment into this number of parts of equal length", pieces)
           ->check(proto::count_from_to(1, 1000));
   CLI::Option* length = add_option(command, "--piece-length", options.cut.length, "S",
-                                   "Cut every segment into pieces of this length [s]", pieces)
+                                   "Cut every segment into parts of this length [s]", pieces)
                             ->check(proto::positive_number());
   count->excludes(length)->excludes(options.by);
   length->excludes(options.by);
@@ -137,9 +137,9 @@ void add_options(CLI::App& command, CrossvalidateOptions& options) {
 void add_crossvalidate(CLI::App& app, ExitCode& exit_code) {
   add_command<CrossvalidateOptions>(
       app, exit_code, "crossvalidate",
-      "Predict every recording, or piece of a recording, from all others",
-      "Every fold calibrates without one piece. With these parameters it then estimates the\n"
-      "states of this piece, and simulates the piece open loop from a fitted initial state.\n"
+      "Predict every recording, or part of a recording, from all others",
+      "Every fold calibrates without one part. With these parameters it then estimates the\n"
+      "states of this part, and simulates the part open loop from a fitted initial state.\n"
       "Examples:\n"
       "  rigcal crossvalidate a.csv b.csv c.csv --rig rig.textproto --plot cross.html\n"
       "  rigcal crossvalidate run.csv --rig rig.textproto --pieces 5 --json cross.json",

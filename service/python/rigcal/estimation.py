@@ -77,13 +77,13 @@ def crossvalidate(recordings: RecordingsLike, rig: RigLike, *, by: Optional[str]
                   pieces: Optional[int] = None, piece_length: Optional[float] = None,
                   threads: Optional[int] = None, progress: ProgressLike = None,
                   **options: Any) -> CrossValidation:
-    """Cross-validates: predicts each recording, or each piece, with estimates from all others.
+    """Cross-validates: predicts each recording, or each part, with estimates from all others.
 
     Args:
-        by: part to hold out at a time, "recording" or "segment"; default: recording, but segment
-            for a single recording.
-        pieces: cut every segment into this many pieces of equal length.
-        piece_length: cut every segment into pieces of this length [s].
+        by: kind of part that each fold holds out, "recording" or "segment"; default: recording,
+            but segment for a single recording.
+        pieces: cut every segment into this many parts of equal length.
+        piece_length: cut every segment into parts of this length [s].
 
     Other arguments and exceptions: see `calibrate`.
     """

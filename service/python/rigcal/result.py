@@ -307,7 +307,7 @@ class Result(ResultBase):
     def parameters(self) -> pd.DataFrame:
         """Table of the estimated parameters, with a row for each.
 
-        If pieces of the recordings disagree, `standard_deviation` is the larger of `noise` and
+        If parts of the recordings disagree, `standard_deviation` is the larger of `noise` and
         `scatter`. Standard deviations are infinite for unidentifiable parameters. `data_value` and
         `data_deviation` are the estimate without priors; NaN if the rig file has no priors.
         """
@@ -429,9 +429,9 @@ class CrossValidation(ResultBase):
 
     @property
     def errors(self) -> dict[str, pd.DataFrame]:
-        """Open-loop errors of each joint, in `units`, as tables of folds (rows) × pieces (columns).
+        """Open-loop errors of each joint, in `units`, as tables of folds (rows) × parts (columns).
 
-        Fold i holds out piece i, so the diagonal contains prediction errors.
+        Fold i holds out part i, so the diagonal contains prediction errors.
         """
         return {matrix["joint"]: pd.DataFrame(
             [[float(value) for value in row["values"]] for row in matrix["rmseRad"]],
@@ -446,7 +446,7 @@ class CrossValidation(ResultBase):
         return self.parameters
 
     def __repr__(self) -> str:
-        return f"CrossValidation({len(self.pieces)} pieces, {len(self.parameters)} parameters)"
+        return f"CrossValidation({len(self.pieces)} parts, {len(self.parameters)} parameters)"
 
 
 class Validation(ResultBase):

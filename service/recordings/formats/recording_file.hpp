@@ -15,8 +15,8 @@ namespace service {
 ///
 /// Other files have the columns of the rig file's recording { }. CSV files can also be from rigcal
 /// export, simulate or estimate, or from rigcal-sim --truth; MAT files also from rigcal export.
-/// @param selection  rows outside of its times are left out of files with the columns of
-///                   recording { }; its topic is one of a ROS 2 bag (empty: the topic in the rig
+/// @param selection  rows outside of its times are left out of files with the columns of recording
+///                   { }; its topic selects a topic of a ROS 2 bag (empty: the topic in the rig
 ///                   file, or all topics)
 /// @throws proto::InputError for an invalid file, or a topic for a file that is not a ROS 2 bag
 ImportedRecording import_recording(const std::string& path, const Rig& rig,

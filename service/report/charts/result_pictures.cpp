@@ -188,7 +188,7 @@ std::string render_forest_plot(const std::vector<RecordingPartEstimate>& pieces,
     const ParameterEstimate& estimate = parameters[columns[c]];
     html += "<div>" + left +
             picture(kPicture, pieces.size(),
-                    "role=\"img\" aria-label=\"" + escape_html(estimate.name) + " by piece\"",
+                    "role=\"img\" aria-label=\"" + escape_html(estimate.name) + " by part\"",
                     column(pieces, estimate, static_cast<Eigen::Index>(columns[c]))) +
             "</div>\n";
   }

@@ -9,13 +9,13 @@
 namespace service {
 
 /// Returns an HTML forest plot that compares the estimates from parts of the data. Each row is a
-/// piece, and each column is a parameter with its own axis. A dot shows the estimate from a piece,
+/// part, and each column is a parameter with its own axis. A dot shows the estimate from a part,
 /// and a bar shows its 95 % interval from sensor noise, cut at the axis ends. The last row shows
-/// the estimate from all data; a band through all rows shows its interval. A piece that does not
-/// identify a parameter has no dot. A page shows one, two or four columns side by side.
+/// the estimate from all data; a band through all rows shows its interval. The row of a part that
+/// does not identify a parameter has no dot. A page shows one, two or four columns side by side.
 ///
-/// @param pieces   estimates from the pieces; at least one
-/// @param labels   names of the pieces
+/// @param pieces   estimates from the parts; at least one
+/// @param labels   names of the parts
 /// @param columns  indices of the parameters to plot
 std::string render_forest_plot(const std::vector<estimator::RecordingPartEstimate>& pieces,
                                const std::vector<std::string>& labels,

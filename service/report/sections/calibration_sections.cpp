@@ -237,7 +237,7 @@ std::string caption_of(bool with_priors) {
 
 constexpr int kLongestName = 15;  // [characters]; leaves room for times beside the plot
 
-/// Returns the name of a piece of a recording with its time range, e.g. "run.csv 5 to 10 s".
+/// Returns the name of each part of the recordings with its time range, e.g. "run.csv 5 to 10 s".
 std::vector<std::string> labels_of(const Calibration& calibration,
                                    const std::vector<std::string>& names) {
   std::vector<std::string> labels;
@@ -251,16 +251,16 @@ std::vector<std::string> labels_of(const Calibration& calibration,
 
 std::string agreement_text(const Calibration& calibration) {
   const estimator::ConsistencyTest& agreement = calibration.agreement;
-  if (std::isnan(agreement.statistic)) return "<p>There are no pieces to compare.</p>\n";
+  if (std::isnan(agreement.statistic)) return "<p>There are no parts to compare.</p>\n";
   const bool disagree = agreement.p_value < estimator::kConsistencyLevel;
-  return fmt::format(
-      "<p{}>Pieces {}: Cochran's Q is {} on {} degrees of freedom (p = {}). {}</p>\n",
-      disagree ? " class=\"warn\"" : "", disagree ? "disagree" : "agree",
-      format_number(agreement.statistic, 4), format_number(agreement.degrees_of_freedom, 4),
-      format_number(agreement.p_value, 2),
-      disagree ? "Standard deviations are computed from noise and from the scatter between pieces. "
-                 "The larger of the two is reported."
-               : "Standard deviations are computed from noise.");
+  return fmt::format("<p{}>Parts {}: Cochran's Q is {} on {} degrees of freedom (p = {}). {}</p>\n",
+                     disagree ? " class=\"warn\"" : "", disagree ? "disagree" : "agree",
+                     format_number(agreement.statistic, 4),
+                     format_number(agreement.degrees_of_freedom, 4),
+                     format_number(agreement.p_value, 2),
+                     disagree ? "Standard deviations are computed from noise and from the scatter "
+                                "between parts. The larger of the two is reported."
+                              : "Standard deviations are computed from noise.");
 }
 
 std::string pieces_csv(const Calibration& calibration, const std::vector<std::string>& labels) {
@@ -284,7 +284,7 @@ std::string deviation_table(const Calibration& calibration) {
                   {{"parameter"},
                    {"± sd", kRight},
                    {"from noise", kRight},
-                   {"from the scatter between pieces", kRight},
+                   {"from the scatter between parts", kRight},
                    {"unit"}},
                   "narrow");
   const std::vector<TableNotation> notations = make_estimate_notations(calibration.parameters);
@@ -361,7 +361,7 @@ std::string render_piece_comparison(const Calibration& calibration) {
     const estimator::ParameterEstimate& estimate = calibration.parameters[i];
     if (!estimate.at_bound && std::isfinite(estimate.standard_deviation)) seen.push_back(i);
   }
-  std::string html = "<section><h2>Pieces</h2>\n" + agreement_text(calibration);
+  std::string html = "<section><h2>Parts</h2>\n" + agreement_text(calibration);
   std::vector<std::string> names;
   for (const estimator::RecordingPartEstimate& piece : calibration.pieces) {
     names.push_back(piece.recording.substr(piece.recording.rfind('/') + 1));
@@ -371,9 +371,9 @@ std::string render_piece_comparison(const Calibration& calibration) {
                          labels_of(calibration, shorten_names(names, kLongestName)),
                          calibration.parameters, seen),
       "pieces", pieces_csv(calibration, labels_of(calibration, names)),
-      "Estimates of each parameter from each piece of the recordings. Orange: "
-      "estimate from one piece, with its own initial state and the 95 % interval from noise. Blue: "
-      "estimate from all pieces; band: its 95 % interval. Empty: not identifiable from the piece.");
+      "Estimates of each parameter from each part of the recordings. Orange: estimate from one "
+      "part, with its own initial state and the 95 % interval from noise. Blue: estimate from all "
+      "parts; band: its 95 % interval. Empty: not identifiable from the part.");
   return html + deviation_table(calibration) + "</section>\n";
 }
 

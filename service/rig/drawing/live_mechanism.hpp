@@ -11,7 +11,8 @@
 namespace service {
 
 /// Computes the poses of a rig's bodies from joint positions as they arrive, for an animation.
-/// Joints that are not measured follow from the closed loops, and from the last positions.
+/// The positions of joints that are not measured follow from the loop closure, starting from their
+/// last positions.
 class LiveMechanism {
  public:
   /// @throws std::exception if the mechanism cannot be assembled

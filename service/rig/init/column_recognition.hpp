@@ -75,7 +75,7 @@ std::string describe_unused_column(const ColumnProfile& column);
 /// Guesses the unit of a motor command from the name of its column. The guess is "duty" only if all
 /// values are between -1 and 1.
 CommandUnit guess_command_unit(const ColumnProfile& column);
-/// Returns whether the name of a command's column contains its unit.
+/// Returns whether the name of a command's column contains the unit of the command.
 bool has_command_unit(const ColumnProfile& column);
 
 /// Returns the column with segment numbers, named "segment", "run" or "trial"; nullptr if there is

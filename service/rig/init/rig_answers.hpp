@@ -16,7 +16,7 @@ enum class RigKind { kPendulum, kDoublePendulum, kChain, kFuruta, kCartPole, kCa
 struct RigKindDescription {
   RigKind kind;
   const char* name;  ///< name, e.g. "double-pendulum"
-  const char* what;  ///< description, e.g. "two links on one another, in a plane"
+  const char* what;  ///< description, e.g. "two links in series, in a vertical plane"
   /// Names of links and measured joints. For a double pendulum or chain, names get a number.
   std::vector<std::string> links, joints;
 };
@@ -96,8 +96,8 @@ struct RigAnswers {
   TimeUnit time_unit = {};
   double rate = 0.0;                    ///< sampling rate if there is no time column [Hz]
   std::vector<EncoderAnswer> readings;  ///< in the order of measured_joint_names
-  bool absolute = false;  ///< true if a link's angle is relative to the vertical, false if relative
-                          ///< to the previous link
+  /// True if the angle of a link is measured from the vertical; false if from the previous link.
+  bool absolute = false;
   std::optional<MotorAnswer> motor;
   std::optional<UnitAnswer> unit = {};  ///< nullopt: a commented template is written
   std::string segment_column;

@@ -208,8 +208,8 @@ struct ConvertedRigText {
 /// becomes y.
 ///
 /// A massless link is kept if it is between two joints, merged with the link to which it is fixed,
-/// or left out if it carries nothing. Impossible values are corrected, and a note reports units
-/// that are probably not m and kg·m² (robot_checks.hpp).
+/// or left out if it carries nothing. Physically impossible values are corrected, and a note
+/// reports that units are probably not m and kg·m² (robot_checks.hpp).
 /// @throws proto::InputError if no moving link has mass, or for a wrong name in `joints`
 ConvertedRigText convert_robot_to_rig(Robot robot, const RobotConversionOptions& choice);
 

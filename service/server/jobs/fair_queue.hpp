@@ -10,9 +10,9 @@
 namespace service {
 
 /// A queue that shares a resource fairly among client identities. Entries of the identity that used
-/// the resource least come first. Identities with equal use take turns, each with its oldest entry;
-/// a new identity is last. An identity therefore waits for at most one entry of each other identity
-/// with equal use.
+/// the resource least come first. Identities with equal use take turns: the oldest entry of each
+/// identity is served in turn, and a new identity takes the last turn. An identity therefore waits
+/// for at most one entry of each other identity with equal use.
 class FairQueue {
  public:
   /// Adds the entry `id` after all other entries of `identity`.

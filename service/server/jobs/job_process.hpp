@@ -27,7 +27,7 @@ void limit_job_resources(rlim_t memory_bytes_max, double duration_s_max);
 
 /// Lets the kernel end this process when the service ends.
 /// @param parent  process of the service
-/// @return false if that has already ended
+/// @return false if the process of the service has already ended
 bool end_with_service(pid_t parent);
 
 /// Returns the sentence that a client reads about the current exception.
@@ -39,7 +39,7 @@ void report_job_exception();
 /// Sends a worker message to the service. Blocks while the service is busy.
 void send_to_service(const std::string& frame);
 
-/// Reads a non-negative number that is the whole text. Returns false if it is none.
+/// Reads a non-negative number. Returns false if the text is anything else.
 bool parse_job_number(const std::string& text, double& number);
 
 /// Executes the command "run-job FOLDER PARENT_PID MEMORY_BYTES DURATION_S RECORDING...": calls

@@ -23,7 +23,7 @@ class JobRunner {
     bool done = false;
     std::string error;          ///< reason for the failure if the job is not done
     double processor_s = 0.0;   ///< processor time of the job, also if it failed [s]
-    bool is_time_over = false;  ///< whether the job is not done because its time limit was over
+    bool is_time_over = false;  ///< whether the job is not done because it exceeded its time limit
   };
   virtual ~JobRunner() = default;
 
@@ -37,7 +37,8 @@ class JobRunner {
   /// Requests that the job end. The runner soon calls the job's `on_ended`.
   virtual void stop(const std::string& job_id) = 0;
 
-  /// Ends a job that starts again with the next service. On a cluster, it may continue meanwhile.
+  /// Ends a job because the service ends. The job starts again when the service starts again. On a
+  /// cluster, the job may continue in the meantime.
   virtual void interrupt(const std::string& job_id) { stop(job_id); }
 };
 
@@ -68,7 +69,8 @@ class JobStore {
   /// @param who  identity that submits the job and owns it
   void submit_job(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
   ReplyOrError<rigcal::v1::JobInfo> find_job_info(const std::string& id) const;
-  /// Cancels a job, and answers the client when this is on disk, so that the job never runs again.
+  /// Cancels a job, and answers the client when the cancellation is on disk, so that the job never
+  /// runs again.
   void cancel_job(const std::string& id, const Identity& who, const Answer& answer);
   rigcal::v1::JobList list() const;
   /// Sends the updates of a job to a subscriber until the job has ended; the last update reports

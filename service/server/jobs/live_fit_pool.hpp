@@ -12,8 +12,8 @@ namespace service {
 
 /// Runs each live fit in a separate, low-priority process: this program with the command
 /// "run-live-fit". The process reads the session from its standard input and writes estimates to
-/// kProgressDescriptor. It is killed at the end of its session, and if it does not read the session
-/// as fast as the rig sends it.
+/// kProgressDescriptor. The process is killed at the end of its session, or if it reads the session
+/// more slowly than the rig sends it.
 class LiveFitPool final : public LiveFits {
  public:
   /// @param program  path of this program

@@ -14,7 +14,7 @@ struct Identity {
   /// Name of the identity: "certificate:NAME" for a TLS client, "account:NAME" at the Unix socket,
   /// "address:ADDRESS" otherwise. The prefix keeps names of different kinds distinct.
   std::string name;
-  bool is_operator = false;  ///< may end, cancel and delete others' sessions and jobs
+  bool is_operator = false;  ///< may end, cancel and delete sessions and jobs of other identities
 
   /// Returns whether this identity may end, cancel or delete a session or job of `owner`. Sessions
   /// and jobs of older versions have no owner; only operators may change those.

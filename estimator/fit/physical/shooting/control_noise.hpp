@@ -13,10 +13,10 @@ namespace estimator {
 /// Empty if no recorded control has noise.
 Eigen::VectorXd motor_control_noise(const Mechanism& mechanism);
 
-/// Returns the standard deviation of the control of each motor in these segments: of a recorded
-/// control as in the mechanism, of a prescribed acceleration the root mean square of the segments
-/// (Segment::control_noise). Empty if all controls are exact. In mechanisms with loops, prescribed
-/// accelerations count as exact.
+/// Returns the standard deviation of the control of each motor in these segments. For a recorded
+/// control it is the value in the mechanism. For a prescribed acceleration it is the root mean
+/// square of the values of the segments (Segment::control_noise). Empty if all controls are exact.
+/// In mechanisms with loops, prescribed accelerations count as exact.
 Eigen::VectorXd control_noise_levels(const Mechanism& mechanism,
                                      const std::vector<Segment>& segments);
 

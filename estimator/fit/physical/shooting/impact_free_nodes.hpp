@@ -13,8 +13,9 @@
 
 namespace estimator {
 
-/// Removes the end stops that no recorded motion comes near. If wrong parameter values lead a
-/// simulated motion to such a stop, the motion rests there and no longer depends on the parameters.
+/// Removes end stops that are far from all recorded positions of their joint. If wrong parameter
+/// values lead a simulated motion to such a stop, the motion rests there and no longer depends on
+/// the parameters.
 /// @param states  joint coordinates above their rates, one matrix per segment
 void remove_distant_stops(const std::vector<Eigen::MatrixXd>& states, Mechanism& mechanism);
 

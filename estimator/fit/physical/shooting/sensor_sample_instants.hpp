@@ -34,8 +34,8 @@ class SensorSampleInstants {
   };
 
   /// Computes all sample instants. Excludes a reading if some admissible value of a free delay
-  /// would move its instant outside the segment. Encoders have an instant for every other sample,
-  /// with or without a reading.
+  /// would move its instant outside the segment. Encoders have an instant for every sample that is
+  /// not excluded, with or without a reading.
   /// @param axes  as returned by find_sampled_axes
   SensorSampleInstants(const Mechanism& mechanism, const Segment& segment,
                        const std::vector<int>& axes);

@@ -119,7 +119,7 @@ class ShootingProblem final : public LeastSquaresProblem {
 
   int encoder_count() const { return static_cast<int>(sensors_.size()); }
   const Encoder& encoder(int index) const { return sensors_[index]; }
-  /// Returns the independent joints, whose states are the unknowns at shooting nodes.
+  /// Returns the independent joints. Their states are the unknowns at the shooting nodes.
   const std::vector<int>& independent_joints() const {
     return programs_.common_program().independent_joints();
   }
