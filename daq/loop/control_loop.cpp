@@ -117,7 +117,7 @@ void ControlLoop::check_host_timing(Nanoseconds waited_until) noexcept {
           : settings_.storage_heartbeat->load(std::memory_order_relaxed);
   last_stored_at_ = heartbeat == heartbeat_ ? last_stored_at_ + pause : last_run_at_;
   heartbeat_ = heartbeat;
-  safety_.check_host(time_s_, seconds(pause), seconds(last_run_at_ - last_stored_at_));
+  safety_.trip_on_host_pause(time_s_, seconds(pause), seconds(last_run_at_ - last_stored_at_));
 }
 
 // Called for a period without a sample. Never command from an old angle.

@@ -67,13 +67,13 @@ bool EncoderMotionMonitor::is_passive_joint(std::size_t j) const noexcept {
 Trip EncoderMotionMonitor::add(const MotionSample& sample) noexcept {
   since_s_ = started_ ? sample.now.time_s - now_s_ : 0.0;
   now_s_ = sample.now.time_s;
-  if (sample.phase != phase_ || !started_) update_phase(sample);
+  if (sample.phase != phase_ || !started_) update_run_phase(sample);
   bool any_drives = false;
   for (const std::size_t j : indices(joint_count_)) any_drives = any_drives || is_driven(j);
   for (const std::size_t j : indices(joint_count_)) {
     if (any_drives) joints_[j].rest.driven_s += since_s_;
     if (any_drives && now_s_ - changed_s_ <= kChanging_s) joints_[j].rest.shaken_s += since_s_;
-    update_motor(j, sample);
+    update_motor_pushes(j, sample);
     if (sample.now.joint[j].valid) update_encoder(j, sample);
   }
   for (const std::size_t j : indices(joint_count_)) {
@@ -95,13 +95,13 @@ Trip EncoderMotionMonitor::add(const MotionSample& sample) noexcept {
     check_sudden_stop(j);
     if (is_passive_joint(j)) check_frozen_passive_joint(j);
   }
-  update_commands(sample);
+  update_command_history(sample);
   started_ = true;
   return found_;
 }
 
 // Commands that differ by less than kSameCommand of the stall command count as unchanged.
-void EncoderMotionMonitor::update_commands(const MotionSample& sample) noexcept {
+void EncoderMotionMonitor::update_command_history(const MotionSample& sample) noexcept {
   const std::size_t motors = std::min(sample.command.size(), command_.size());
   std::copy_n(sample.command.begin(), motors, command_.begin());
   const double changed_before_s = changed_s_;
@@ -125,7 +125,7 @@ void EncoderMotionMonitor::update_commands(const MotionSample& sample) noexcept 
   }
 }
 
-void EncoderMotionMonitor::update_phase(const MotionSample& sample) noexcept {
+void EncoderMotionMonitor::update_run_phase(const MotionSample& sample) noexcept {
   phase_ = sample.phase;
   phase_since_s_ = now_s_;
   for (const std::size_t j : indices(joint_count_)) {
@@ -152,7 +152,7 @@ void EncoderMotionMonitor::update_phase(const MotionSample& sample) noexcept {
   }
 }
 
-void EncoderMotionMonitor::update_motor(std::size_t j, const MotionSample& sample) noexcept {
+void EncoderMotionMonitor::update_motor_pushes(std::size_t j, const MotionSample& sample) noexcept {
   JointHistory& joint = joints_[j];
   const JointDrive& motion = bounds_[j].motion;
   if (motion.motor < 0) return;

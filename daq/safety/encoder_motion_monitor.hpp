@@ -172,9 +172,9 @@ class EncoderMotionMonitor {
     return value < 0.0 ? -1.0 : value > 0.0 ? 1.0 : 0.0;
   }
 
-  void update_commands(const MotionSample& sample) noexcept;
-  void update_phase(const MotionSample& sample) noexcept;
-  void update_motor(std::size_t j, const MotionSample& sample) noexcept;
+  void update_command_history(const MotionSample& sample) noexcept;
+  void update_run_phase(const MotionSample& sample) noexcept;
+  void update_motor_pushes(std::size_t j, const MotionSample& sample) noexcept;
   void update_rig_motion(std::size_t j) noexcept;
   void update_encoder(std::size_t j, const MotionSample& sample) noexcept;
   void update_push(std::size_t j, const MotionSample& sample) noexcept;

@@ -69,7 +69,7 @@ void SafetyMonitor::trip(TripCause cause, double time_s, double value, double li
 }
 
 // The pause is checked first, because a paused computer stores nothing either.
-void SafetyMonitor::check_host(double time_s, double pause_s, double unstored_s) noexcept {
+void SafetyMonitor::trip_on_host_pause(double time_s, double pause_s, double unstored_s) noexcept {
   constexpr double kRemembered_s = 1.0;
   if (!(pause_s <= pause_s_) || !(time_s - pause_time_s_ <= kRemembered_s)) {
     pause_s_ = pause_s;

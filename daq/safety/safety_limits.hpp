@@ -159,7 +159,7 @@ class SafetyMonitor {
   /// once per period of the control loop.
   /// @param pause_s     delay of the loop by the host's clock
   /// @param unstored_s  time since data were last stored
-  void check_host(double time_s, double pause_s, double unstored_s) noexcept;
+  void trip_on_host_pause(double time_s, double pause_s, double unstored_s) noexcept;
 
   /// Records a trip whose cause another class detected (unit, link). Does nothing after a trip.
   /// @param index  of the motor or inertial sensor concerned, if any

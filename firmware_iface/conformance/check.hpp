@@ -42,7 +42,7 @@ std::string format_value(double value);
 
 /// Returns a measured count with its noun (singular or plural) and a note, such as "3 frames,
 /// dropped".
-Measurement count_measurement(auto count, const std::string& name, const std::string& note = "") {
+Measurement format_count(auto count, const std::string& name, const std::string& note = "") {
   return {static_cast<double>(count), count == 1 ? name : name + "s", note};
 }
 

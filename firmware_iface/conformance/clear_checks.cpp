@@ -43,7 +43,7 @@ Measurement step_one_changes_nothing(TestHost& host) {
   expect((reply.fault_flags & FAULT_HOST) != 0, "CLEAR step 1 leaves {}",
          fault_names(reply.fault_flags));
   expect_tripped(host, "CLEAR step 1 alone");
-  return count_measurement(1, "step", "still tripped");
+  return format_count(1, "step", "still tripped");
 }
 
 // A repetition by chance has a probability of 1 in 65535 per pair.
@@ -59,7 +59,7 @@ Measurement tokens_are_new(TestHost& host) {
     before = token;
   }
   expect(repeated < 2, "{} of {} tokens are the same as the one before", repeated, kTokens);
-  return count_measurement(kTokens, "token");
+  return format_count(kTokens, "token");
 }
 
 Measurement only_newest_token_counts(TestHost& host) {
@@ -70,7 +70,7 @@ Measurement only_newest_token_counts(TestHost& host) {
   host.trip();
   expect_result(host.clear(2, older), CLEAR_WRONG_TOKEN, "CLEAR step 2 with an older token");
   expect_tripped(host, "CLEAR step 2 with an older token");
-  return count_measurement(1, "older token", "refused");
+  return format_count(1, "older token", "refused");
 }
 
 Measurement step_two_ends_trip(TestHost& host) {
@@ -82,7 +82,7 @@ Measurement step_two_ends_trip(TestHost& host) {
   const ReceivedSample sample = host.next_sample();
   expect(!sample.is_tripped() && !sample.is_driving(), "after CLEAR: {}",
          status_names(sample.report.status));
-  return count_measurement(2, "step");
+  return format_count(2, "step");
 }
 
 Measurement token_expires(TestHost& host) {
@@ -110,7 +110,7 @@ Measurement repeated_step_two(TestHost& host) {
   expect_result(host.clear(2, token), CLEAR_WRONG_TOKEN,
                 "CLEAR step 2 with the token of the previous trip");
   expect_tripped(host, "CLEAR step 2 with the token of the previous trip");
-  return count_measurement(2, "repetition");
+  return format_count(2, "repetition");
 }
 
 Measurement refuses_wrong_token(TestHost& host) {
@@ -124,7 +124,7 @@ Measurement refuses_wrong_token(TestHost& host) {
   const clear_reply issued = host.clear(1, 0);
   expect_result(host.clear(2, static_cast<std::uint16_t>(issued.token ^ 1U)), CLEAR_WRONG_TOKEN,
                 "CLEAR step 2 with a wrong token while the unit is not tripped");
-  return count_measurement(5, "token", "refused");
+  return format_count(5, "token", "refused");
 }
 
 Measurement refuses_other_steps(TestHost& host) {
@@ -134,7 +134,7 @@ Measurement refuses_other_steps(TestHost& host) {
                   "CLEAR step " + std::to_string(step));
   }
   expect_tripped(host, "CLEAR with a step other than 1 and 2");
-  return count_measurement(3, "step", "refused");
+  return format_count(3, "step", "refused");
 }
 
 // The COMMAND arrives while the unit is tripped and would still be valid after the CLEAR.
@@ -182,7 +182,7 @@ Measurement forgets_command_of_before(TestHost& host) {
     expect(!host.last_sample()->is_driving(),
            "a COMMAND sent before a trip drives after the CLEAR");
   }
-  return count_measurement(kTries, "trip", "cleared at once");
+  return format_count(kTries, "trip", "cleared at once");
 }
 
 Measurement reply_repeats_request(TestHost& host) {
@@ -193,7 +193,7 @@ Measurement reply_repeats_request(TestHost& host) {
   expect(wrong.fault_flags == host.next_sample().report.fault_flags,
          "CLEAR_REPLY has fault_flags {}, SAMPLE has {}", fault_names(wrong.fault_flags),
          fault_names(host.last_sample()->report.fault_flags));
-  return count_measurement(1, "reply");
+  return format_count(1, "reply");
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ Measurement accepts_late_trip(TestHost& host) {
         &ReceivedSample::is_tripped, "COMMAND_TRIP is accepted for any answered sample");
     expect_trip_cause(tripped.report.fault_flags, FAULT_HOST);
   }
-  return count_measurement(2, "trip");
+  return format_count(2, "trip");
 }
 
 Measurement rejects_future(TestHost& host) {
@@ -95,7 +95,7 @@ Measurement rejects_future(TestHost& host) {
     expect_rejected(host, host.next_sample().number + ahead, longest_ttl_ms(host),
                     "a COMMAND that answers a sample not sent yet", 3);
   }
-  return count_measurement(2, "COMMAND", "rejected");
+  return format_count(2, "COMMAND", "rejected");
 }
 
 Measurement rejects_before_stream(TestHost& host) {
@@ -103,7 +103,7 @@ Measurement rejects_before_stream(TestHost& host) {
   host.skip_samples(5);
   expect_rejected(host, 0xFFFFFFFF, longest_ttl_ms(host),
                   "a COMMAND that answers the sample before number 0");
-  return count_measurement(1, "COMMAND", "rejected");
+  return format_count(1, "COMMAND", "rejected");
 }
 
 Measurement rejects_without_stream(TestHost& host) {
@@ -113,7 +113,7 @@ Measurement rejects_without_stream(TestHost& host) {
   host.wait(100ms);
   const unsigned faults = host.hello().fault_flags;
   expect(faults == 0, "after a COMMAND without a stream: {}", fault_names(faults));
-  return count_measurement(1, "COMMAND", "ignored");
+  return format_count(1, "COMMAND", "ignored");
 }
 
 Measurement rejects_too_old(TestHost& host) {
@@ -125,7 +125,7 @@ Measurement rejects_too_old(TestHost& host) {
   expect_rejected(
       host, newest.number - 1, longest_ttl_ms(host),
       fmt::format("a COMMAND that answers a sample {} ticks old, with {} allowed,", age + 1, age));
-  return count_measurement(age + 1, "tick", fmt::format("{} allowed", age));
+  return format_count(age + 1, "tick", fmt::format("{} allowed", age));
 }
 
 // Answers samples far in the past. A unit that stores only its last latches must not mistake the
@@ -153,7 +153,7 @@ Measurement rejects_far_past(TestHost& host) {
     }
   }
   expect(rejections > 0, "no COMMAND that answers an old sample sets STATUS_COMMAND_REJECTED");
-  return count_measurement(commands, "COMMAND", "rejected");
+  return format_count(commands, "COMMAND", "rejected");
 }
 
 // A delayed COMMAND is rightly rejected, so only one of several must be accepted.
@@ -166,7 +166,7 @@ Measurement accepts_oldest_allowed(TestHost& host) {
     host.send_command(COMMAND_ENABLE, host.next_sample().number - 1, longest_ttl_ms(host));
     for (int later = 0; later < 3; ++later) {
       if (host.next_sample().is_driving()) {
-        return count_measurement(age, "tick", fmt::format("{} allowed", age));
+        return format_count(age, "tick", fmt::format("{} allowed", age));
       }
     }
   }
@@ -210,7 +210,7 @@ Measurement rejects_superseded(TestHost& host) {
          "a COMMAND that answers an earlier sample than the one accepted before sets "
          "STATUS_COMMAND_REJECTED in {} samples, not in one",
          rejections);
-  return count_measurement(1, "COMMAND", "rejected");
+  return format_count(1, "COMMAND", "rejected");
 }
 
 Measurement accepts_same_sample(TestHost& host) {
@@ -223,7 +223,7 @@ Measurement accepts_same_sample(TestHost& host) {
              "the COMMAND number {} that answers a sample is rejected", k + 1);
     }
   }
-  return count_measurement(3, "COMMAND", "accepted");
+  return format_count(3, "COMMAND", "accepted");
 }
 
 Measurement puts_out_commands(TestHost& host) {
@@ -266,7 +266,7 @@ Measurement ignores_other_motor_counts(TestHost& host) {
       expect(!sample.is_tripped(), "a COMMAND for {} motors trips", count);
     }
   }
-  return count_measurement(counts.size(), "length", "ignored");
+  return format_count(counts.size(), "length", "ignored");
 }
 
 // Undefined flag bits must neither enable the output nor prevent a COMMAND from switching it off.
@@ -278,7 +278,7 @@ Measurement ignores_unknown_flags(TestHost& host) {
   const ReceivedSample off = host.read_sample_until(
       is_not_driving, "a COMMAND with unknown flags and without COMMAND_ENABLE is idle");
   expect(!off.is_tripped(), "unknown flags trip: {}", fault_names(off.report.fault_flags));
-  return count_measurement(6, "bit");
+  return format_count(6, "bit");
 }
 
 }  // namespace

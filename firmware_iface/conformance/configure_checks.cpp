@@ -28,7 +28,7 @@ Measurement expect_unsupported(TestHost& host, const std::vector<RequestedStream
            "command_age_ticks {} is answered with result {}, not with CONFIGURE_UNSUPPORTED (1)",
            request.flags, request.divider, request.command_age_ticks, reply.result);
   }
-  return count_measurement(streams.size(), "CONFIGURE", "refused");
+  return format_count(streams.size(), "CONFIGURE", "refused");
 }
 
 Measurement refuses_flags(TestHost& host) {
@@ -114,7 +114,7 @@ Measurement refusal_changes_nothing(TestHost& host) {
   expect(period_us < 1.5 * expected_us && period_us > 0.5 * expected_us,
          "after a refused CONFIGURE samples come every {} us, before every {} us",
          format_value(period_us), format_value(expected_us));
-  return count_measurement(after.number - before.number, "sample", "after the refusal");
+  return format_count(after.number - before.number, "sample", "after the refusal");
 }
 
 Measurement repeats_its_answer(TestHost& host) {
@@ -148,7 +148,7 @@ Measurement repeats_its_answer(TestHost& host) {
   expect(
       reply.stream_count != first.stream_count,
       "after HELLO a CONFIGURE with the sequence number of an earlier CONFIGURE starts no stream");
-  return count_measurement(3, "repetition", "same answer");
+  return format_count(3, "repetition", "same answer");
 }
 
 Measurement repeats_its_answer_after_refusal(TestHost& host) {
@@ -158,7 +158,7 @@ Measurement repeats_its_answer_after_refusal(TestHost& host) {
          "after a refusal a repeated CONFIGURE is answered with result {} and stream_count {}, "
          "the first time with 0 and {}",
          again.result, again.stream_count, refusal.stream.stream_count);
-  return count_measurement(1, "repetition", "same answer");
+  return format_count(1, "repetition", "same answer");
 }
 
 Measurement configure_ends_stream(TestHost& host) {
@@ -181,7 +181,7 @@ Measurement configure_ends_stream(TestHost& host) {
     expect(reply.samples_sent == static_cast<std::uint32_t>(sent),
            "samples_sent is {}, the last sample was number {}", reply.samples_sent, sent - 1);
   }
-  return count_measurement(sent, "sample", "sent and reported");
+  return format_count(sent, "sample", "sent and reported");
 }
 
 Measurement starts_stream_anew(TestHost& host) {
@@ -206,7 +206,7 @@ Measurement starts_stream_anew(TestHost& host) {
   expect(!sample.has_seen_command() && !sample.has_rejected(),
          "the first sample of the next stream reports a COMMAND of the stream before: {}",
          status_names(sample.report.status));
-  return count_measurement(2, "stream");
+  return format_count(2, "stream");
 }
 
 Measurement configure_while_driving_trips(TestHost& host) {
@@ -221,7 +221,7 @@ Measurement configure_while_driving_trips(TestHost& host) {
     expect((faults & FAULT_SESSION) != 0, "after CONFIGURE with flags {:#x} while driving: {}",
            flags, fault_names(faults));
   }
-  return count_measurement(2, "trip");
+  return format_count(2, "trip");
 }
 
 }  // namespace

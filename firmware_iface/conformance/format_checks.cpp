@@ -31,7 +31,7 @@ Measurement streams_compact(TestHost& host) {
     before = sample;
   }
   expect(host.received_message_count(MESSAGE_SAMPLE) == 0, "SAMPLE comes in a compact stream");
-  return count_measurement(kSamples, "sample");
+  return format_count(kSamples, "sample");
 }
 
 Measurement accepts_compact_commands(TestHost& host) {
@@ -67,7 +67,7 @@ Measurement accepts_both_commands(TestHost& host) {
     sample = host.next_sample();
   }
   expect(sample.is_driving(), "COMMAND_COMPACT is not accepted in a stream of SAMPLE");
-  return count_measurement(1, "stream");
+  return format_count(1, "stream");
 }
 
 Measurement is_paced_by_host(TestHost& host) {
@@ -84,7 +84,7 @@ Measurement is_paced_by_host(TestHost& host) {
   }
   const std::size_t unasked = host.read_samples_for(kSilence).size();
   expect(unasked == 0, "{} samples come without a COMMAND", unasked);
-  return count_measurement(kCommands, "sample");
+  return format_count(kCommands, "sample");
 }
 
 Measurement host_paced_ttl_trips(TestHost& host) {
@@ -121,7 +121,7 @@ Measurement reports_marks(TestHost& host) {
            "home_closed is {:#x}, encoders with a home switch are {:#x}", report.home_closed,
            has_home);
   }
-  return count_measurement(kSamples, "sample");
+  return format_count(kSamples, "sample");
 }
 
 Measurement reads_inertial_sensors(TestHost& host) {
@@ -140,7 +140,7 @@ Measurement reads_inertial_sensors(TestHost& host) {
   const int samples = std::max(100, 4 * longest);
   for (int k = 0; k <= samples; ++k) host.next_sample();
   std::array<int, INERTIAL_SENSORS_MAX> read{};
-  for (const ReceivedInertial& inertial : host.received_inertial()) {
+  for (const ReceivedInertialReadings& inertial : host.received_inertial()) {
     const std::int64_t number = inertial.sample_number;
     expect(inertial.report.sequence == static_cast<std::uint16_t>(number & 0xFFFF),
            "INERTIAL of sample {} comes after sample {}", inertial.report.sequence, number);
@@ -155,7 +155,7 @@ Measurement reads_inertial_sensors(TestHost& host) {
     expect(read[static_cast<std::size_t>(k)] > 0, "sensor {} is never read in {} samples", k,
            samples);
   }
-  return count_measurement(std::accumulate(read.begin(), read.end(), 0), "reading");
+  return format_count(std::accumulate(read.begin(), read.end(), 0), "reading");
 }
 
 /// Throws CheckFailed if any message violated the requirement `id`.
@@ -168,13 +168,13 @@ void expect_never_violated(const TestHost& host, const std::string& id) {
 ConformanceCheck check_of_samples(const char* id, const char* requirement) {
   return {id, requirement, [id](TestHost& host) {
             expect_never_violated(host, id);
-            return count_measurement(host.received_sample_count(), "sample");
+            return format_count(host.received_sample_count(), "sample");
           }};
 }
 
 Measurement sends_only_frames(TestHost& host) {
   expect_never_violated(host, "F9");
-  return count_measurement(host.received_frame_count(), "frame");
+  return format_count(host.received_frame_count(), "frame");
 }
 
 Measurement reads_each_encoder(TestHost& host) {

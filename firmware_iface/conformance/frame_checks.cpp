@@ -70,7 +70,7 @@ Measurement expect_dropped(TestHost& host, const std::vector<Bytes>& frames,
       static_cast<std::uint8_t>(host.next_sample().report.error_count - errors_before);
   const auto sent = static_cast<int>(frames.size());
   expect(errors == sent % 256, "error_count grows by {} for {} such frames", errors, sent);
-  return count_measurement(sent, "frame", "dropped and counted");
+  return format_count(sent, "frame", "dropped and counted");
 }
 
 Measurement drops_wrong_crc(TestHost& host) {
@@ -156,7 +156,7 @@ Measurement ignores_zeros(TestHost& host) {
   expect_answers(host, 1, before, "zero bytes");
   expect(host.next_sample().report.error_count == errors_before,
          "zero bytes are counted in error_count");
-  return count_measurement(kZeros, "zero byte");
+  return format_count(kZeros, "zero byte");
 }
 
 Measurement reads_split_frames(TestHost& host) {
@@ -185,7 +185,7 @@ Measurement reads_split_frames(TestHost& host) {
   expect_answers(host, kJoined, before, "a good frame right before it");
   expect(host.next_sample().report.error_count == errors_before,
          "split or joined frames are counted in error_count");
-  return count_measurement(frame.size() - 1, "place", "of a split");
+  return format_count(frame.size() - 1, "place", "of a split");
 }
 
 Measurement survives_garbage(TestHost& host) {
@@ -211,7 +211,7 @@ Measurement survives_garbage(TestHost& host) {
   host.write(good_frame());
   expect_answers(host, 1, before, "random bytes");
   expect(host.next_sample().number > number_before, "no samples come during random bytes");
-  return count_measurement(static_cast<std::int64_t>(sent), "random byte");
+  return format_count(static_cast<std::int64_t>(sent), "random byte");
 }
 
 Measurement ignores_units_messages(TestHost& host) {
@@ -236,7 +236,7 @@ Measurement ignores_units_messages(TestHost& host) {
   const ReceivedSample after = host.next_sample();
   expect(after.report.fault_flags == first.report.fault_flags, "fault_flags change to {}",
          fault_names(after.report.fault_flags));
-  return count_measurement(messages.size(), "message", "ignored");
+  return format_count(messages.size(), "message", "ignored");
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ Measurement has_no_gaps(TestHost& host) {
            sample.number);
     before = sample;
   }
-  return count_measurement(count, "sample");
+  return format_count(count, "sample");
 }
 
 Measurement echoes_commands(TestHost& host) {
@@ -125,7 +125,7 @@ Measurement echoes_commands(TestHost& host) {
   expect(echoed == sent.size(),
          "the last COMMAND, sequence {}, is not reported; command_sequence stays {}",
          sent.back().first, sample.report.command_sequence);
-  return count_measurement(delay_max, "tick", "delay, least " + std::to_string(delay_min));
+  return format_count(delay_max, "tick", "delay, least " + std::to_string(delay_min));
 }
 
 }  // namespace

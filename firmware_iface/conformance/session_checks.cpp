@@ -78,7 +78,7 @@ Measurement answers_hello(TestHost& host) {
         answered_head(host, {PROTOCOL_VERSION, LAYOUT_HASH, static_cast<std::uint16_t>(nonce)},
                       HELLO_SIZE_BYTES));
   }
-  return count_measurement(4, "HELLO", "answered with version 2");
+  return format_count(4, "HELLO", "answered with version 2");
 }
 
 Measurement answers_other_versions(TestHost& host) {
@@ -89,7 +89,7 @@ Measurement answers_other_versions(TestHost& host) {
           host, {static_cast<std::uint8_t>(version), LAYOUT_HASH, ++nonce}, size_bytes));
     }
   }
-  return count_measurement(9, "HELLO", "of versions 1, 3 and 255");
+  return format_count(9, "HELLO", "of versions 1, 3 and 255");
 }
 
 Measurement answers_other_layouts(TestHost& host) {
@@ -97,7 +97,7 @@ Measurement answers_other_layouts(TestHost& host) {
   for (const std::uint32_t layout : {LAYOUT_HASH ^ 1U, ~LAYOUT_HASH, 0U}) {
     expect_own_head(answered_head(host, {PROTOCOL_VERSION, layout, ++nonce}, HELLO_SIZE_BYTES));
   }
-  return count_measurement(3, "layout");
+  return format_count(3, "layout");
 }
 
 Measurement hello_ends_stream(TestHost& host) {
@@ -125,7 +125,7 @@ Measurement hello_reports_samples_sent(TestHost& host) {
            "stream_count is {}, in CONFIGURE_REPLY it was {}", facts.stream_count,
            stream.stream_count);
   }
-  return count_measurement(3, "stream");
+  return format_count(3, "stream");
 }
 
 Measurement facts_are_constant_and_possible(TestHost& host) {
@@ -186,7 +186,7 @@ Measurement describes_each_part(TestHost& host) {
   for (int k = 0; k < host.motor_count(); ++k) {
     expect_possible(host.request_description(PART_MOTOR, static_cast<std::uint8_t>(k)));
   }
-  return count_measurement(facts.encoder_count + host.motor_count(), "part", "described");
+  return format_count(facts.encoder_count + host.motor_count(), "part", "described");
 }
 
 Measurement reports_missing_parts(TestHost& host) {
@@ -205,7 +205,7 @@ Measurement reports_missing_parts(TestHost& host) {
     expect(part.flags == 0 && part.scale == 0 && part.modulus == 0,
            "{} is missing, but its other fields are not 0", name);
   }
-  return count_measurement(missing.size(), "part", "missing");
+  return format_count(missing.size(), "part", "missing");
 }
 
 Measurement hashes_configuration(TestHost& host) {
@@ -216,14 +216,14 @@ Measurement hashes_configuration(TestHost& host) {
   expect(facts.configuration_hash == hash,
          "configuration_hash is {:#x}, the facts and descriptions give {:#x}",
          facts.configuration_hash, hash);
-  return count_measurement(facts.encoder_count + host.motor_count(), "description",
-                           fmt::format("{:#x}", hash));
+  return format_count(facts.encoder_count + host.motor_count(), "description",
+                      fmt::format("{:#x}", hash));
 }
 
 Measurement refuses_configure_before_hello(TestHost& host) {
   const auto& answer = host.first_configure_reply();
   expect(answer.has_value(), "CONFIGURE before HELLO is not answered");
-  if (answer->result == CONFIGURE_NO_SESSION) return count_measurement(1, "CONFIGURE", "refused");
+  if (answer->result == CONFIGURE_NO_SESSION) return format_count(1, "CONFIGURE", "refused");
   if (!host.settings().after_reset) throw CheckNotTested{kNotFresh};
   throw CheckFailed{"CONFIGURE before HELLO is answered with result " +
                     std::to_string(answer->result)};
@@ -240,7 +240,7 @@ Measurement compact_is_possible(TestHost& host) {
     const std::uint32_t modulus = host.encoders()[k].modulus;
     expect(modulus <= 1U << 24U, "encoder {} has modulus {}", k, modulus);
   }
-  return count_measurement(facts.encoder_count, "encoder");
+  return format_count(facts.encoder_count, "encoder");
 }
 
 }  // namespace

@@ -218,7 +218,7 @@ void TestHost::take(const Bytes& message, Nanoseconds at) {
   const std::uint8_t type = message.front();
   ++counts_[type];
   ReceivedFault fault;
-  ReceivedInertial inertial;
+  ReceivedInertialReadings inertial;
   switch (type) {
     case MESSAGE_SAMPLE:
     case MESSAGE_SAMPLE_COMPACT:

@@ -84,7 +84,7 @@ struct ReceivedFault {
   std::int64_t time_us = 0;         ///< unit clock of the sample before it
 };
 
-struct ReceivedInertial {
+struct ReceivedInertialReadings {
   inertial_report report{};
   std::int64_t sample_number = -1;  ///< of the last received sample
 };
@@ -178,7 +178,7 @@ class TestHost {
   ReceivedSample read_sample_until(const std::function<bool(const ReceivedSample&)>& condition,
                                    const std::string& expected, int samples_max = 200);
   const std::vector<ReceivedFault>& received_faults() const { return faults_; }
-  const std::vector<ReceivedInertial>& received_inertial() const { return inertial_; }
+  const std::vector<ReceivedInertialReadings>& received_inertial() const { return inertial_; }
   int sample_divider() const { return divider_; }
 
   // --- Commands ---
@@ -254,7 +254,7 @@ class TestHost {
   std::uint64_t samples_received_ = 0;
   std::uint64_t samples_before_ = 0;  // at the last begin()
   std::vector<ReceivedFault> faults_;
-  std::vector<ReceivedInertial> inertial_;
+  std::vector<ReceivedInertialReadings> inertial_;
   std::optional<Nanoseconds> least_delay_;  // from latch to reading, in this stream
   Nanoseconds lateness_{0};
 

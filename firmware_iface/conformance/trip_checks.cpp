@@ -160,7 +160,7 @@ Measurement hello_while_driving_trips(TestHost& host) {
   host.drive(host.time_to_live_ms(100));
   const unsigned faults = host.hello().fault_flags;
   expect((faults & FAULT_SESSION) != 0, "after HELLO while driving: {}", fault_names(faults));
-  return count_measurement(1, "trip");
+  return format_count(1, "trip");
 }
 
 Measurement tripped_does_not_drive(TestHost& host) {
@@ -177,7 +177,7 @@ Measurement tripped_does_not_drive(TestHost& host) {
   const unsigned faults = host.next_sample().report.fault_flags;
   expect(faults == FAULT_HOST, "COMMANDs to a tripped unit change fault_flags to {}",
          fault_names(faults));
-  return count_measurement(kCommands, "COMMAND", "without effect");
+  return format_count(kCommands, "COMMAND", "without effect");
 }
 
 Measurement starts_tripped(TestHost& host) {
@@ -186,7 +186,7 @@ Measurement starts_tripped(TestHost& host) {
     throw CheckNotTested{"the unit was cleared since its reset; reset it and use --after-reset"};
   }
   expect((faults & FAULT_BOOT) != 0, "after the reset: {}", fault_names(faults));
-  return count_measurement(1, "boot");
+  return format_count(1, "boot");
 }
 
 /// Throws CheckFailed unless the trip was reported correctly. Returns false without a trip; see C2,
@@ -247,7 +247,7 @@ Measurement reports_trips_once(TestHost& host) {
   host.wait(20ms);
   judge(flags, "HELLO while driving", FAULT_SESSION, 0);
   expect(trips > 0, "nothing trips the unit");
-  return count_measurement(trips, "trip");
+  return format_count(trips, "trip");
 }
 
 Measurement latches_flags(TestHost& host) {
@@ -264,7 +264,7 @@ Measurement latches_flags(TestHost& host) {
   host.read_samples_for(100ms);
   const unsigned later = host.hello().fault_flags;
   expect(later == both, "100 ms after {}: {}", fault_names(both), fault_names(later));
-  return count_measurement(2, "flag");
+  return format_count(2, "flag");
 }
 
 }  // namespace

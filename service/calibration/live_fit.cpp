@@ -43,11 +43,11 @@ std::string describe_target_problem(const rigcal::v1::LiveTarget& target,
   }
   const int index = mechanism.find_parameter(target.parameter());
   if (index < 0) {
-    return describe_unknown_target(target.parameter(),
-                                   proto::suggest_spelling(target.parameter(), names));
+    return describe_unknown_target_parameter(target.parameter(),
+                                             proto::suggest_spelling(target.parameter(), names));
   }
   const estimator::Parameter& parameter = mechanism.at(index);
-  if (!parameter.free) return describe_fixed_target(parameter.name);
+  if (!parameter.free) return describe_fixed_target_parameter(parameter.name);
   if (target.unit() != "%" && target.unit() != parameter.unit) {
     return describe_target_unit(parameter.name, parameter.unit, target.unit());
   }

@@ -108,12 +108,12 @@ class StageCounter {
     number_ = number;
   }
 
-  std::string name() const { return stage_and_solve_name(stage_); }
+  std::string name() const { return describe_stage_and_solve(stage_); }
   std::string stage_name() const { return std::string(service::stage_name(stage_.stage)); }
 
   /// Returns the name of the solve; that of the stage in its first solve.
   std::string step_name() const {
-    const std::string_view solve = solve_name(stage_.solve);
+    const std::string_view solve = describe_solve(stage_.solve);
     return solve.empty() ? stage_name() : std::string(solve);
   }
 

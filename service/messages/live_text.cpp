@@ -31,12 +31,13 @@ std::string describe_live_start_error(const std::string& reason) {
   return "cannot start the estimation: " + reason;
 }
 
-std::string describe_unknown_target(const std::string& name, const std::string& suggestion) {
+std::string describe_unknown_target_parameter(const std::string& name,
+                                              const std::string& suggestion) {
   return "there is no parameter \"" + name + "\" in the rig file" + suggestion +
          " (rigcal info RIG lists all parameters)";
 }
 
-std::string describe_fixed_target(const std::string& name) {
+std::string describe_fixed_target_parameter(const std::string& name) {
   return "the parameter \"" + name + "\" is not estimated; write free: true in the rig file";
 }
 

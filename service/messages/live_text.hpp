@@ -28,9 +28,10 @@ std::string describe_live_start_error(const std::string& reason);
 
 /// Returns the sentence that the target of a recording is not the name of a parameter.
 /// @param suggestion  similar names, or empty
-std::string describe_unknown_target(const std::string& name, const std::string& suggestion);
+std::string describe_unknown_target_parameter(const std::string& name,
+                                              const std::string& suggestion);
 /// Returns the sentence that the parameter of a target is fixed.
-std::string describe_fixed_target(const std::string& name);
+std::string describe_fixed_target_parameter(const std::string& name);
 /// Returns the sentence that the precision of a target has the wrong unit.
 std::string describe_target_unit(const std::string& name, const std::string& unit,
                                  const std::string& given);

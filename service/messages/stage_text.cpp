@@ -27,7 +27,7 @@ std::string_view stage_name(EstimationStage stage) {
   return "";
 }
 
-std::string_view solve_name(SolveKind kind) {
+std::string_view describe_solve(SolveKind kind) {
   switch (kind) {
     case SolveKind::kFirst:
       return "";
@@ -61,9 +61,9 @@ std::string_view solve_name(SolveKind kind) {
   return "";
 }
 
-std::string stage_and_solve_name(const estimator::FitStage& stage) {
+std::string describe_stage_and_solve(const estimator::FitStage& stage) {
   std::string text(stage_name(stage.stage));
-  if (stage.solve != SolveKind::kFirst) text.append(", ").append(solve_name(stage.solve));
+  if (stage.solve != SolveKind::kFirst) text.append(", ").append(describe_solve(stage.solve));
   return text;
 }
 

@@ -55,7 +55,7 @@ class PythonMonitor {
     monitor.threads = threads_;
     monitor.stop = &stop_;
     monitor.on_stage = [this](const estimator::FitStage& stage, const estimator::Mechanism&) {
-      stage_ = prefix_ + stage_and_solve_name(stage);
+      stage_ = prefix_ + describe_stage_and_solve(stage);
       on_iteration({});
     };
     monitor.on_iteration = [this](const estimator::IterationRecord& each) { on_iteration(each); };
@@ -178,9 +178,9 @@ py::dict crossvalidate(const PythonRequest& program, const std::string& by, int 
     input = program.load();
     findings = diagnose_and_repair_input(input);
     const bool segments = by == "segment" || (by.empty() && input.recordings.size() == 1);
-    const HeldOutPieceOptions cut = {
-        segments ? HeldOutPieceKind::kSegment : HeldOutPieceKind::kRecording, pieces, piece_length};
-    const auto cuttings = cut_into_pieces(input.recordings, input.context.recordings, cut);
+    const HeldOutPartOptions cut = {
+        segments ? HeldOutPartKind::kSegment : HeldOutPartKind::kRecording, pieces, piece_length};
+    const auto cuttings = cut_into_parts(input.recordings, input.context.recordings, cut);
     return run_cross_validation(input, cuttings, hooks,
                                 [&](int fold) { monitor.set_part("fold", fold, cuttings.size()); });
   });

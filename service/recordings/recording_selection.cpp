@@ -36,16 +36,16 @@ estimator::Segment crop(const estimator::Segment& segment, double from, double t
   return segment_rows(segment, std::min(first, end), std::max(0, end - first));
 }
 
-constexpr int kPiecesMax = 1000;  // each needs one calibration
+constexpr int kPartsMax = 1000;  // each needs one calibration
 
-int piece_count(const estimator::Segment& segment, const HeldOutPieceOptions& cut) {
+int piece_count(const estimator::Segment& segment, const HeldOutPartOptions& cut) {
   if (cut.count > 0) return cut.count;
   const double duration = segment.duration() + segment.period;
   return std::max(1, static_cast<int>(std::lround(std::min(duration / cut.length, 1e6))));
 }
 
 void cut_segment(const std::string& name, const estimator::Segment& segment,
-                 const HeldOutPieceOptions& cut, std::vector<estimator::Recording>& pieces) {
+                 const HeldOutPartOptions& cut, std::vector<estimator::Recording>& pieces) {
   const int count = piece_count(segment, cut);
   const int rows = segment.sample_count();
   const auto first_of = [&](int piece) {
@@ -89,10 +89,10 @@ std::string segment_name(const estimator::Recording& recording, const UsedRecord
 }
 
 [[noreturn]] void refuse_few(const std::vector<estimator::Recording>& recordings,
-                             const HeldOutPieceOptions& cut) {
+                             const HeldOutPartOptions& cut) {
   std::string what = recordings.front().name + ": cross-validation needs at least two parts";
-  what += cut.kind == HeldOutPieceKind::kRecording ? ". Give several recordings, --by segment, or"
-                                                   : ". Give";
+  what += cut.kind == HeldOutPartKind::kRecording ? ". Give several recordings, --by segment, or"
+                                                  : ". Give";
   throw proto::InputError(what + " --pieces N or --piece-length S");
 }
 
@@ -163,14 +163,14 @@ std::vector<UsedSegment> keep_selected_part(const RecordingSelection& selection,
   return uses;
 }
 
-std::vector<estimator::Recording> cut_into_pieces(
+std::vector<estimator::Recording> cut_into_parts(
     const std::vector<estimator::Recording>& recordings, const std::vector<UsedRecording>& uses,
-    const HeldOutPieceOptions& cut) {
+    const HeldOutPartOptions& cut) {
   const bool inside_segments = cut.count > 0 || cut.length > 0.0;
   std::vector<estimator::Recording> pieces;
   for (std::size_t i = 0; i < recordings.size(); ++i) {
     const estimator::Recording& recording = recordings[i];
-    if (!inside_segments && cut.kind == HeldOutPieceKind::kRecording) {
+    if (!inside_segments && cut.kind == HeldOutPartKind::kRecording) {
       pieces.push_back(recording);
       continue;
     }
@@ -184,9 +184,9 @@ std::vector<estimator::Recording> cut_into_pieces(
     }
   }
   if (pieces.size() < 2) refuse_few(recordings, cut);
-  if (pieces.size() > kPiecesMax) {
+  if (pieces.size() > kPartsMax) {
     throw proto::InputError("there would be " + std::to_string(pieces.size()) +
-                            " parts; reduce them to at most " + std::to_string(kPiecesMax));
+                            " parts; reduce them to at most " + std::to_string(kPartsMax));
   }
   return pieces;
 }
@@ -194,7 +194,7 @@ std::vector<estimator::Recording> cut_into_pieces(
 std::vector<estimator::Recording> cut_into_windows(
     const std::vector<estimator::Recording>& recordings, double length) {
   if (length == 0.0) return recordings;
-  HeldOutPieceOptions cut;
+  HeldOutPartOptions cut;
   cut.length = length;
   std::vector<estimator::Recording> result;
   for (const estimator::Recording& recording : recordings) {

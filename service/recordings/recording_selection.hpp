@@ -56,15 +56,15 @@ std::vector<UsedSegment> keep_selected_part(const RecordingSelection& selection,
                                             ImportedRecording& imported);
 
 /// Kind of part of the recordings that a cross-validation holds out in one fold.
-enum class HeldOutPieceKind {
+enum class HeldOutPartKind {
   kRecording,  ///< a whole recording with all its segments
   kSegment,    ///< one segment of a recording
 };
 
 /// Options for cutting recordings into parts for a cross-validation. At most one of `count` and
 /// `length` is set.
-struct HeldOutPieceOptions {
-  HeldOutPieceKind kind = HeldOutPieceKind::kRecording;
+struct HeldOutPartOptions {
+  HeldOutPartKind kind = HeldOutPartKind::kRecording;
   int count = 0;        ///< number of equally long parts per segment; 0 does not cut
   double length = 0.0;  ///< length of the parts [s]; 0 does not cut
 };
@@ -75,9 +75,9 @@ struct HeldOutPieceOptions {
 /// rows.
 /// @param uses  used segments of each recording, for the segment numbers in the names
 /// @throws proto::InputError for fewer than two parts, or a part with too few samples
-std::vector<estimator::Recording> cut_into_pieces(
+std::vector<estimator::Recording> cut_into_parts(
     const std::vector<estimator::Recording>& recordings, const std::vector<UsedRecording>& uses,
-    const HeldOutPieceOptions& cut);
+    const HeldOutPartOptions& cut);
 
 /// Cuts every segment of the recordings into windows of equal length. The last window of a segment
 /// has the remaining rows. A segment shorter than `length` stays whole.

@@ -98,7 +98,7 @@ Chart cost_chart(const std::vector<estimator::IterationRecord>& history,
     if (begins) x.push_back(0.5 * (history[k - 1].iteration + history[k].iteration));
     const std::string name = history[k].kind == estimator::SolveKind::kFirst
                                  ? first_stage
-                                 : std::string(solve_name(history[k].kind));
+                                 : std::string(describe_solve(history[k].kind));
     auto series = std::ranges::find(chart.series, name, &ChartSeries::label);
     if (series == chart.series.end()) {
       const std::size_t index = chart.series.size();
@@ -251,7 +251,7 @@ std::string render_calibration_page(const Calibration& calibration,
       "<h2 class=\"part\">Trajectories</h2>\n" +
       render_trajectory_sections(calibration.trajectories, labels) +
       "<h2 class=\"part\">Details</h2>\n" + render_identifiability_section(calibration) +
-      render_piece_comparison(calibration);
+      render_part_comparison(calibration);
   if (validation != nullptr) {
     body +=
         "<h2 class=\"part\">Cross-validation</h2>\n<p>Each recording predicted from all "

@@ -288,7 +288,7 @@ TEST(SafetyBounds, JudgeThisComputer) {
                            Look{late_s, 2.0, TripCause::kHostPaused, late_s, pause_s}}) {
     SCOPED_TRACE(::testing::Message() << look.pause_s << ' ' << look.unstored_s);
     SafetyMonitor monitor(limits);
-    monitor.check_host(2.5, look.pause_s, look.unstored_s);
+    monitor.trip_on_host_pause(2.5, look.pause_s, look.unstored_s);
     EXPECT_EQ(monitor.current_trip().cause, look.cause);
     EXPECT_EQ(monitor.current_trip().value, look.value);
     EXPECT_EQ(monitor.current_trip().limit, look.limit);
@@ -299,12 +299,12 @@ TEST(SafetyBounds, JudgeThisComputer) {
     SafetyLimits spoiled = limits;
     if (limit_is_none) spoiled.staleness_s_max = kNaN;
     SafetyMonitor pause(spoiled);
-    pause.check_host(0.0, limit_is_none ? 0.0 : kNaN, 0.0);
+    pause.trip_on_host_pause(0.0, limit_is_none ? 0.0 : kNaN, 0.0);
     EXPECT_EQ(pause.current_trip().cause, TripCause::kHostPaused);
     spoiled = limits;
     if (limit_is_none) spoiled.unstored_s_max = kNaN;
     SafetyMonitor disk(spoiled);
-    disk.check_host(0.0, 0.0, limit_is_none ? 0.0 : kNaN);
+    disk.trip_on_host_pause(0.0, 0.0, limit_is_none ? 0.0 : kNaN);
     EXPECT_EQ(disk.current_trip().cause, TripCause::kRecordingStalled);
   }
 }

@@ -120,9 +120,9 @@ TEST(TripText, NamesThePauseBehindTheUnitsTtl) {
     SafetyLimits limits = described_limits();
     limits.staleness_s_max = 0.5;
     SafetyMonitor monitor(limits);
-    monitor.check_host(2.0, 0.1204, 0.0);
-    monitor.check_host(2.9, 0.001, 0.0);
-    if (long_ago) monitor.check_host(3.1, 0.002, 0.0);
+    monitor.trip_on_host_pause(2.0, 0.1204, 0.0);
+    monitor.trip_on_host_pause(2.9, 0.001, 0.0);
+    if (long_ago) monitor.trip_on_host_pause(3.1, 0.002, 0.0);
     monitor.trip(TripCause::kUnitTripped, 3.1, 0x02, 0.0);
     const std::string text = describe_trip(monitor.current_trip(), limits);
     expect_parts(text, {long_ago ? "this computer paused for up to 2 ms"

@@ -192,11 +192,10 @@ std::vector<UsedRecording> uses_of_two_segments() {
 
 // Every sample must be used once and in order, with its own time and control.
 TEST(RecordingPieces, ContainEverySampleOnce) {
-  for (const HeldOutPieceOptions& cut :
-       {HeldOutPieceOptions{HeldOutPieceKind::kSegment, 0, 0.0},
-        HeldOutPieceOptions{HeldOutPieceKind::kRecording, 4, 0.0},
-        HeldOutPieceOptions{HeldOutPieceKind::kRecording, 0, 10.0}}) {
-    const auto pieces = cut_into_pieces({two_segments()}, uses_of_two_segments(), cut);
+  for (const HeldOutPartOptions& cut : {HeldOutPartOptions{HeldOutPartKind::kSegment, 0, 0.0},
+                                        HeldOutPartOptions{HeldOutPartKind::kRecording, 4, 0.0},
+                                        HeldOutPartOptions{HeldOutPartKind::kRecording, 0, 10.0}}) {
+    const auto pieces = cut_into_parts({two_segments()}, uses_of_two_segments(), cut);
     std::size_t source = 0;
     int row = 0;
     for (const estimator::Recording& piece : pieces) {
@@ -217,13 +216,13 @@ TEST(RecordingPieces, ContainEverySampleOnce) {
 }
 
 TEST(RecordingPieces, NameTheirSource) {
-  const auto segments = cut_into_pieces({two_segments()}, uses_of_two_segments(),
-                                        {HeldOutPieceKind::kSegment, 0, 0.0});
+  const auto segments =
+      cut_into_parts({two_segments()}, uses_of_two_segments(), {HeldOutPartKind::kSegment, 0, 0.0});
   ASSERT_EQ(segments.size(), 2U);
   EXPECT_EQ(segments[0].name, "r segment 1");
   EXPECT_EQ(segments[1].name, "r segment 2");
-  const auto halves = cut_into_pieces({two_segments()}, uses_of_two_segments(),
-                                      {HeldOutPieceKind::kRecording, 2, 0.0});
+  const auto halves = cut_into_parts({two_segments()}, uses_of_two_segments(),
+                                     {HeldOutPartKind::kRecording, 2, 0.0});
   ASSERT_EQ(halves.size(), 4U);
   EXPECT_EQ(halves[1].name, "r segment 1 125 s to 149.5 s");
 }
@@ -242,11 +241,11 @@ TEST(RecordingPieces, TooFewOrTooShortAreRefused) {
   UsedRecording use;
   use.segments = {{0, 0, 0, 100}};
   expect_parts(refusal([&] {
-                 (void)cut_into_pieces({one}, {use}, {HeldOutPieceKind::kSegment, 0, 0.0});
+                 (void)cut_into_parts({one}, {use}, {HeldOutPartKind::kSegment, 0, 0.0});
                }),
                {"r: ", "at least two parts", "--pieces"});
   expect_parts(refusal([&] {
-                 (void)cut_into_pieces({one}, {use}, {HeldOutPieceKind::kSegment, 30, 0.0});
+                 (void)cut_into_parts({one}, {use}, {HeldOutPartKind::kSegment, 30, 0.0});
                }),
                {"r: ", "3 samples", "fewer or longer"});
 }

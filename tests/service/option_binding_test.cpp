@@ -133,7 +133,7 @@ TEST(OptionBinding, OfCrossvalidate) {
   CrossvalidateOptions options;
   parse(kEstimation + "--by segment " + kReport, options, {"--pieces", "--piece-length"});
   expect_estimation(options.estimation);
-  EXPECT_EQ(options.cut.kind, HeldOutPieceKind::kSegment);
+  EXPECT_EQ(options.cut.kind, HeldOutPartKind::kSegment);
   expect_report(options.files);
 
   CrossvalidateOptions counted;
@@ -173,7 +173,7 @@ TEST(OptionBinding, OfCompare) {
   expect_estimation(options.estimation);
   EXPECT_EQ(options.laws, (std::vector<std::string>{"viscous", "viscous+dry"}));
   EXPECT_EQ(options.joints, (std::vector<std::string>{"1", "2"}));
-  EXPECT_EQ(options.by, ComparisonPieces::kWindow);
+  EXPECT_EQ(options.by, ComparisonParts::kWindow);
   EXPECT_EQ(options.window, 2.5);
   EXPECT_EQ(options.folds, 7);
   expect_report(options.files);

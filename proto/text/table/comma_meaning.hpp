@@ -8,7 +8,7 @@
 namespace proto {
 
 /// First number in a table that has a certain notation.
-struct FirstNumber {
+struct NotationExample {
   std::string text;  ///< the cell, in quotes; empty: there is none
   int line = 0;
   std::string where = {};  ///< "FILE:LINE:FIELD: column NAME"
@@ -24,7 +24,7 @@ class CommaMeaning {
   void add(const CellNumber& number, std::string_view cell, int line, const Where& where) {
     const bool is_point = number.notation == CellNotation::kDecimalPoint;
     if (!is_point && number.notation != CellNotation::kDecimalComma) return;
-    FirstNumber& first = is_point ? point_ : comma_;
+    NotationExample& first = is_point ? point_ : comma_;
     if (first.text.empty()) {
       first = {"\"" + std::string(unquote_cell(cell).substr(0, 40)) + "\"", line, where()};
     }
@@ -77,7 +77,7 @@ class CommaMeaning {
     return mark >= 1 && mark <= 3 && cell.front() != '0' && cell.size() == mark + 4;
   }
 
-  FirstNumber point_, comma_;
+  NotationExample point_, comma_;
   bool is_certain_ = false;        ///< a comma cannot separate thousands
   bool is_certain_point_ = false;  ///< a point cannot separate thousands
 };

@@ -16,7 +16,7 @@ namespace {
 
 /// Minimum number of parts of recordings. With fewer parts, the scatter of their errors is poorly
 /// known.
-constexpr std::size_t kPiecesWanted = 5;
+constexpr std::size_t kPartsWanted = 5;
 
 std::size_t segment_count(const std::vector<estimator::Recording>& recordings) {
   std::size_t count = 0;
@@ -24,46 +24,46 @@ std::size_t segment_count(const std::vector<estimator::Recording>& recordings) {
   return count;
 }
 
-ComparisonPieces chosen_pieces(const CompareOptions& options,
-                               const std::vector<estimator::Recording>& recordings) {
-  if (options.by != ComparisonPieces::kChosen) return options.by;
-  if (options.window > 0.0) return ComparisonPieces::kWindow;
-  if (recordings.size() >= kPiecesWanted) return ComparisonPieces::kRecording;
-  return segment_count(recordings) >= kPiecesWanted ? ComparisonPieces::kSegment
-                                                    : ComparisonPieces::kWindow;
+ComparisonParts chosen_pieces(const CompareOptions& options,
+                              const std::vector<estimator::Recording>& recordings) {
+  if (options.by != ComparisonParts::kChosen) return options.by;
+  if (options.window > 0.0) return ComparisonParts::kWindow;
+  if (recordings.size() >= kPartsWanted) return ComparisonParts::kRecording;
+  return segment_count(recordings) >= kPartsWanted ? ComparisonParts::kSegment
+                                                   : ComparisonParts::kWindow;
 }
 
 std::vector<estimator::Recording> pieces_of(const CalibrationInput& input,
                                             const CompareOptions& options) {
-  const ComparisonPieces by = chosen_pieces(options, input.recordings);
-  if (options.window > 0.0 && by != ComparisonPieces::kWindow) {
+  const ComparisonParts by = chosen_pieces(options, input.recordings);
+  if (options.window > 0.0 && by != ComparisonParts::kWindow) {
     throw proto::InputError("--window needs --by window. Change --by, or omit --window");
   }
   const std::size_t segments = segment_count(input.recordings);
-  HeldOutPieceOptions cut;
-  if (by == ComparisonPieces::kWindow) {
+  HeldOutPartOptions cut;
+  if (by == ComparisonParts::kWindow) {
     cut.length = options.window;
     if (options.window == 0.0) {
-      cut.count = static_cast<int>((kPiecesWanted + segments - 1) / segments);
+      cut.count = static_cast<int>((kPartsWanted + segments - 1) / segments);
     }
   } else {
-    cut.kind = by == ComparisonPieces::kSegment ? HeldOutPieceKind::kSegment
-                                                : HeldOutPieceKind::kRecording;
+    cut.kind =
+        by == ComparisonParts::kSegment ? HeldOutPartKind::kSegment : HeldOutPartKind::kRecording;
   }
-  const std::size_t whole = by == ComparisonPieces::kSegment ? segments : input.recordings.size();
-  if (by == ComparisonPieces::kWindow && options.window > 0.0 &&
+  const std::size_t whole = by == ComparisonParts::kSegment ? segments : input.recordings.size();
+  if (by == ComparisonParts::kWindow && options.window > 0.0 &&
       segment_count(cut_into_windows(input.recordings, options.window)) < 2) {
     throw proto::InputError(
         "--window {}: the recordings give only one window; give a shorter length",
         format_number(options.window));
   }
-  if (by != ComparisonPieces::kWindow && whole < 2) {
+  if (by != ComparisonParts::kWindow && whole < 2) {
     throw proto::InputError(
         "{}: only one part, but at least two are needed to hold one out. Give more recordings, or "
         "--by window",
         input.recordings.front().name);
   }
-  return cut_into_pieces(input.recordings, input.context.recordings, cut);
+  return cut_into_parts(input.recordings, input.context.recordings, cut);
 }
 
 int find_joint(const estimator::Mechanism& mechanism, const std::string& name) {
@@ -129,10 +129,9 @@ ExitCode compare(const CompareOptions& options) {
 }  // namespace
 
 void add_options(CLI::App& command, CompareOptions& options) {
-  const std::map<std::string, ComparisonPieces> kinds = {
-      {"recording", ComparisonPieces::kRecording},
-      {"segment", ComparisonPieces::kSegment},
-      {"window", ComparisonPieces::kWindow}};
+  const std::map<std::string, ComparisonParts> kinds = {{"recording", ComparisonParts::kRecording},
+                                                        {"segment", ComparisonParts::kSegment},
+                                                        {"window", ComparisonParts::kWindow}};
   add_estimation_options(command, options.estimation);
   const std::string group = "Laws and parts";
   add_option(command, "--laws", options.laws, "LIST",

@@ -40,7 +40,7 @@ struct CheckOptions {
 /// Options of `rigcal crossvalidate`.
 struct CrossvalidateOptions {
   EstimationOptions estimation;
-  HeldOutPieceOptions cut;
+  HeldOutPartOptions cut;
   CLI::Option* by = nullptr;  ///< option --by, to check whether it was given
   ResultFiles files;
 };
@@ -99,14 +99,14 @@ struct EstimateOptions {
 
 /// Kind of parts into which a comparison of friction laws cuts the recordings. With kChosen, rigcal
 /// chooses the kind.
-enum class ComparisonPieces { kChosen, kRecording, kSegment, kWindow };
+enum class ComparisonParts { kChosen, kRecording, kSegment, kWindow };
 
 /// Options of `rigcal compare`.
 struct CompareOptions {
   EstimationOptions estimation;
   std::vector<std::string> laws;    ///< friction laws to compare; empty: the defaults
   std::vector<std::string> joints;  ///< joints to compare; empty: all with friction
-  ComparisonPieces by = ComparisonPieces::kChosen;
+  ComparisonParts by = ComparisonParts::kChosen;
   double window = 0.0;  ///< length of a part [s]; 0: chosen for enough parts of equal length
   int folds = 5;
   ResultFiles files;

@@ -57,10 +57,10 @@ ExitCode crossvalidate(const CrossvalidateOptions& options) {
   CalibrationInput input =
       load_estimation_input("crossvalidate", options.estimation, options.files);
   const std::vector<estimator::Finding> findings = repair_and_report(input);
-  HeldOutPieceOptions cut = options.cut;
-  if (options.by->empty() && input.recordings.size() == 1) cut.kind = HeldOutPieceKind::kSegment;
+  HeldOutPartOptions cut = options.cut;
+  if (options.by->empty() && input.recordings.size() == 1) cut.kind = HeldOutPartKind::kSegment;
   const std::vector<estimator::Recording> pieces =
-      cut_into_pieces(input.recordings, input.context.recordings, cut);
+      cut_into_parts(input.recordings, input.context.recordings, cut);
   // Until the end: a result is written completely or not at all.
   const InterruptFlag interrupt(options.estimation.time_limit);
   const auto validation =
@@ -113,8 +113,8 @@ void add_validate(CLI::App& app, ExitCode& exit_code) {
 }
 
 void add_options(CLI::App& command, CrossvalidateOptions& options) {
-  const std::map<std::string, HeldOutPieceKind> kinds = {
-      {"recording", HeldOutPieceKind::kRecording}, {"segment", HeldOutPieceKind::kSegment}};
+  const std::map<std::string, HeldOutPartKind> kinds = {{"recording", HeldOutPartKind::kRecording},
+                                                        {"segment", HeldOutPartKind::kSegment}};
   add_estimation_options(command, options.estimation);
   const std::string pieces = "Parts";
   options.by = add_option(command, "--by", options.cut.kind, "recording|segment",

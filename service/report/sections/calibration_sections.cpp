@@ -263,7 +263,7 @@ std::string agreement_text(const Calibration& calibration) {
                               : "Standard deviations are computed from noise.");
 }
 
-std::string pieces_csv(const Calibration& calibration, const std::vector<std::string>& labels) {
+std::string parts_csv(const Calibration& calibration, const std::vector<std::string>& labels) {
   std::string csv = format_csv_row({"piece", "parameter", "unit", "value", "standard deviation"});
   for (std::size_t p = 0; p < labels.size(); ++p) {
     const estimator::RecordingPartEstimate& piece = calibration.pieces[p];
@@ -354,7 +354,7 @@ std::string render_parameter_section(const estimator::Calibration& calibration) 
   return "<section><h2>Parameters</h2>\n" + table.html() + explanations + "</section>\n";
 }
 
-std::string render_piece_comparison(const Calibration& calibration) {
+std::string render_part_comparison(const Calibration& calibration) {
   if (calibration.pieces.empty()) return "";
   std::vector<std::size_t> seen;
   for (std::size_t i = 0; i < calibration.parameters.size(); ++i) {
@@ -370,7 +370,7 @@ std::string render_piece_comparison(const Calibration& calibration) {
       render_forest_plot(calibration.pieces,
                          labels_of(calibration, shorten_names(names, kLongestName)),
                          calibration.parameters, seen),
-      "pieces", pieces_csv(calibration, labels_of(calibration, names)),
+      "pieces", parts_csv(calibration, labels_of(calibration, names)),
       "Estimates of each parameter from each part of the recordings. Orange: estimate from one "
       "part, with its own initial state and the 95 % interval from noise. Blue: estimate from all "
       "parts; band: its 95 % interval. Empty: not identifiable from the part.");

@@ -25,6 +25,6 @@ std::string render_identifiability_section(const estimator::Calibration& calibra
 /// Returns an HTML section that compares the estimates from separate parts of the data. It shows
 /// their consistency, a forest plot, and the standard deviations from sensor noise and from the
 /// scatter between parts. Empty if there is nothing to compare.
-std::string render_piece_comparison(const estimator::Calibration& calibration);
+std::string render_part_comparison(const estimator::Calibration& calibration);
 
 }  // namespace service

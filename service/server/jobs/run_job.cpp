@@ -64,7 +64,7 @@ estimator::CalibrationMonitor make_monitor(const JobRun& run, rigcal::v1::JobPro
   monitor.stop = run.stop;
   monitor.on_stage = [&run, &progress](const estimator::FitStage& stage,
                                        const estimator::Mechanism& varied) {
-    show_stage(stage_and_solve_name(stage), varied, progress);
+    show_stage(describe_stage_and_solve(stage), varied, progress);
     run.on_progress(progress);
   };
   monitor.on_iteration = [&run, &progress](const estimator::IterationRecord& record) {
@@ -98,7 +98,7 @@ std::optional<estimator::CrossValidation> cross_validate(
   int fold_index = 0;
   staged.on_stage = [&](const estimator::FitStage& stage, const estimator::Mechanism& varied) {
     show_stage("cross-validation " + std::to_string(fold_index + 1) + " of " +
-                   std::to_string(input.recordings.size()) + ", " + stage_and_solve_name(stage),
+                   std::to_string(input.recordings.size()) + ", " + describe_stage_and_solve(stage),
                varied, progress);
     progress.set_calibration(fold_index + 2);
   };

@@ -175,7 +175,7 @@ void IngestSession::unload_if_disconnected() {
   storage_([log = log_] { log->reset(); });
 }
 
-std::uint64_t IngestSession::expected_size_bytes() const {
+std::uint64_t IngestSession::expected_recording_size_bytes() const {
   return rig_size_bytes_ + (phase_ == SessionPhase::kStored
                                 ? info_.size_bytes()
                                 : std::max(info_.size_bytes(), check_.recorded_bytes()));
@@ -194,7 +194,7 @@ void IngestSession::disconnect_silent_rig() {
                         "client, connect again to continue");
 }
 
-std::string IngestSession::connected_identity() const {
+std::string IngestSession::connected_rig_identity_name() const {
   const auto owner = owner_.lock();
   return owner ? owner->identity() : std::string();
 }

@@ -131,10 +131,10 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   void disconnect_silent_rig();
 
   /// Returns the identity name of the connected rig computer; empty if none is connected.
-  std::string connected_identity() const;
+  std::string connected_rig_identity_name() const;
 
   /// Returns the expected size of the session's recording on disk, from the batches so far [byte].
-  std::uint64_t expected_size_bytes() const;
+  std::uint64_t expected_recording_size_bytes() const;
 
   bool is_open() const { return info_.state() == rigcal::v1::SESSION_OPEN; }
   rigcal::v1::SessionInfo info() const;

@@ -209,7 +209,7 @@ bool SessionStore::disconnect_silent_rig(const std::string& identity, const std:
   for (const auto& [id, entry] : entries_) {
     IngestSession* const ingest = entry.ingest.get();
     if (ingest == nullptr || id == except || !ingest->is_rig_silent()) continue;
-    if (ingest->connected_identity() != identity) continue;
+    if (ingest->connected_rig_identity_name() != identity) continue;
     if (silent == nullptr || ingest->silent_since() < silent->silent_since()) silent = ingest;
   }
   if (silent != nullptr) silent->disconnect_silent_rig();
@@ -223,7 +223,8 @@ std::optional<SessionRefused> SessionStore::check_streaming_quota(const std::str
   std::uint32_t streaming = 0;
   std::uint32_t own_count = 0;
   for (const auto& [other, entry] : entries_) {
-    const std::string rig = entry.ingest ? entry.ingest->connected_identity() : std::string();
+    const std::string rig =
+        entry.ingest ? entry.ingest->connected_rig_identity_name() : std::string();
     if (rig.empty() || other == id) continue;  // a rig may take over its own session
     ++streaming;
     if (rig == who.name) ++own_count;
@@ -304,7 +305,7 @@ std::uint64_t SessionStore::add_disk_and_memory_usage(IdentityByteUsage& disk,
     // An upload reserves its full size from the start.
     std::uint64_t due = info.size_bytes();
     if (entry.upload) due = std::max(due, entry.upload->session_record().upload_size_bytes());
-    if (entry.ingest) due = entry.ingest->expected_size_bytes();
+    if (entry.ingest) due = entry.ingest->expected_recording_size_bytes();
     disk.add(info.owner(), due);
     index.add(info.owner(), index_memory_bytes(info));
     there += info.size_bytes();
