@@ -255,7 +255,6 @@ double TestPush::compute_command(const ScenarioInput& now) noexcept {
         way_ = way;
         is_way_known_ = true;
       }
-      farthest_s_ = now.time_s;
       const bool brakes = direction_ != 0.0 && (!returns_ || way == way_);
       enter(brakes ? TestPushStage::kBrake : TestPushStage::kRest, now.time_s);
       return stage_ == TestPushStage::kBrake ? -pushed_command_ : 0.0;

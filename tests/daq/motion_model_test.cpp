@@ -26,13 +26,15 @@ void measure_speeds(RigRun& run) {
   }
 }
 
-/// Changes phases, hides readings and moves joints by hand. A hidden reading repeats the last one.
+/// Changes phases, hides readings and moves joints by hand. A hidden reading repeats the last one,
+/// or has any counts if there is none.
 void add_events(RigRun& run, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto one_of = [&](std::uint64_t count) { return random() % count; };
   std::array<std::int64_t, kRunJoints> moved{};
   std::array<int, kRunJoints> hidden{}, speed{};
-  std::array<std::int64_t, kRunJoints> last{};
+  std::array<std::int64_t, kRunJoints> last = {1000, -1000, 1000};
+  for (int& count : hidden) count = one_of(4) == 0 ? static_cast<int>(one_of(60)) : 0;
   MotionPhase phase = MotionPhase::kWatched;
   int phase_left = 0;
   const bool own_phases = one_of(3) == 0, is_frozen = one_of(6) == 0;

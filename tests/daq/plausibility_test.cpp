@@ -475,6 +475,15 @@ TEST_F(Motion, ResponseIsNotDueOfAJointAtItsStopOrNotRead) {
   }
 }
 
+// A drive begins with a push, however short the phase between it and the drive before.
+TEST_F(Motion, ResponseIsDueInEachDrive) {
+  begin(1.0);
+  for (int k = 0; k < 60; ++k) ASSERT_EQ(step(k / 4, 0, 1.0).cause, TripCause::kNone);
+  for (int k = 0; k < 100; ++k) step(15, 0, 0.0, MotionPhase::kHandled);
+  EXPECT_GT(until_trip(400, [&](int k) { return step(15 + k / 2, 0, 1.0); }), 0);
+  EXPECT_EQ(trip_.cause, TripCause::kNoResponse);
+}
+
 // A slowly rising command moves all joints together: no response is required.
 TEST_F(Motion, ResponseIsNotDueToASlowRamp) {
   rest(0.0);

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "daq/commands/commands.hpp"
+#include "daq/console/stream_watch.hpp"
 #include "daq/stream/service_endpoint.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -214,6 +215,31 @@ TEST(StreamSink, ReportsARemovedSpool) {
   EXPECT_TRUE(sink->loses_samples());
   expect_parts(sink->latest_problem(),
                {"was removed or moved away", "samples will be missing on the service"});
+}
+
+// The operator reads once that the service is away, and once that it will lack samples.
+TEST(StreamWatch, ReportsLostSamplesBesideAServiceThatIsAway) {
+  const TemporaryFolder folder;
+  const auto sink = start_sink("127.0.0.1:" + std::to_string(test_support::refusing_port()),
+                               folder.file("spool"), "run-8");
+  std::vector<std::string> said;
+  UntilRule rule({});
+  StreamWatch watch(sink.get(), rule, [&](const std::string& line) { said.push_back(line); });
+  const auto look_until_said = [&](std::size_t count) {
+    for (int k = 0; k < 1000 && said.size() < count; ++k) {
+      watch.look();
+      sink->wait(milliseconds(10));
+    }
+    for (int k = 0; k < 10; ++k) watch.look();
+    ASSERT_EQ(said.size(), count);
+  };
+  ASSERT_NO_FATAL_FAILURE(look_until_said(1));
+  expect_parts(said[0], {"note: ", "kept on the disk"});
+  std::filesystem::remove_all(folder.file("spool"));
+  write_samples(*sink, 1000);
+  sink->end();
+  ASSERT_NO_FATAL_FAILURE(look_until_said(2));
+  expect_parts(said[1], {"note: ", "samples will be missing on the service"});
 }
 
 // However late the supervisor polls, its batches stay within the size limit, and so do the frames.
