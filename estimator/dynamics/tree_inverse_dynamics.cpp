@@ -5,6 +5,7 @@
 
 #include "estimator/dynamics/air_drag.hpp"
 #include "estimator/dynamics/compound_joint.hpp"
+#include "estimator/dynamics/ground_contact_points.hpp"
 #include "estimator/dynamics/inertial_sensing.hpp"
 #include "estimator/friction/friction_laws.hpp"
 #include "estimator/model/joint_friction.hpp"
@@ -51,6 +52,7 @@ TreeInverseDynamics<T>::TreeInverseDynamics(const Mechanism& mechanism,
   set_gravity(mechanism, parameters);
   make_sensors(mechanism, parameters);
   make_air_drags(mechanism, parameters);
+  make_contact_points(mechanism, parameters);
 }
 
 template <typename T>

@@ -22,7 +22,7 @@ Eigen::Matrix<T, 3, 1> parameter_vector(const std::vector<T>& parameters, int in
 
 /// Largest number of joints of a TreeInverseDynamics of numbers, whose vectors are allocated on the
 /// stack. With expressions, which are recorded once, there is no such limit.
-inline constexpr int kTreeJointsMax = 16;
+inline constexpr int kTreeJointsMax = 64;
 
 /// Identifies one component of the load at a joint: a torque along the joint, or a component of the
 /// transmitted moment or force.
@@ -102,6 +102,10 @@ class TreeInverseDynamics {
   /// or m].
   void closure_violations(const VectorX& angle, std::vector<T>& violation) const;
 
+  /// Computes the positions of the points of all contacts with the ground, in their order [m, world
+  /// frame].
+  void contact_positions(const VectorX& angle, std::vector<T>& positions) const;
+
   /// Returns the loads of a joint in the motion of the last `torque_residual` call, in the order of
   /// JointLoad, without reactions of loop closures.
   std::array<T, static_cast<std::size_t>(JointLoad::kCount)> joint_loads(int joint) const;
@@ -174,6 +178,11 @@ class TreeInverseDynamics {
     BodyPlacement one, other;
     Vector3 point;
   };
+  /// A point of a contact with the ground, on a link.
+  struct ContactPoint {
+    int link;       // index into links_, −1: ground
+    Vector3 point;  // from the link's origin, link frame [m]
+  };
   /// Pose of a link's frame in the world.
   struct LinkPose {
     Vector3 origin = Vector3::Constant(T(0.0));
@@ -236,6 +245,7 @@ class TreeInverseDynamics {
   void set_gravity(const Mechanism& mechanism, const std::vector<T>& parameters);
   void make_sensors(const Mechanism& mechanism, const std::vector<T>& parameters);
   void make_air_drags(const Mechanism& mechanism, const std::vector<T>& parameters);
+  void make_contact_points(const Mechanism& mechanism, const std::vector<T>& parameters);
   void move_link_origin(std::size_t at, const VectorX& rate);
   void add_air_drag(const LinkAirDrag& drag);
   void update_bearing_load(const Link& link, const LinkMotion& motion, JointAxis& axis) const;
@@ -260,6 +270,7 @@ class TreeInverseDynamics {
   std::vector<JointAxis> axes_;  // by joint
   std::vector<MountedSensor> sensors_;
   std::vector<LinkAirDrag> drags_;
+  std::vector<ContactPoint> contact_points_;
   Vector3 up_;  // −gravity, world frame [m/s²]
   std::vector<std::size_t> link_of_joint_;
   bool load_dependent_ = false;

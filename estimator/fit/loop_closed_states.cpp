@@ -301,7 +301,7 @@ std::vector<Eigen::VectorXd> assemble_loops_at_samples(const Mechanism& mechanis
                                                        const Segment& segment,
                                                        const std::vector<Eigen::Index>& rows) {
   std::vector<Eigen::VectorXd> assemblies(rows.size());
-  if (is_tree_mechanism(mechanism) || rows.empty()) return assemblies;
+  if (!has_closed_loops(mechanism) || rows.empty()) return assemblies;
   const double unfiltered = std::numeric_limits<double>::infinity();
   Eigen::MatrixXd states = compute_initial_joint_states(mechanism, segment, kFollowedCutoff);
   try {

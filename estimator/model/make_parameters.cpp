@@ -75,6 +75,10 @@ constexpr double kScaleMin = 0.1, kScaleMax = 10.0;  // beyond, it is another un
 constexpr QuantityFacts kAirFacts[] = {at_least_zero("c_air", "N·s²/m²"), any("air_x", "m"),
                                        any("air_y", "m"), any("air_z", "m")};
 
+// Order of ContactParameter.
+constexpr QuantityFacts kContactFacts[] = {any("point_x", "m"), any("point_y", "m"),
+                                           any("point_z", "m")};
+
 void append(ParameterList& list, const std::string& prefix, const QuantityFacts& facts) {
   list.push_back({.name = prefix + "." + facts.suffix,
                   .unit = facts.unit,
@@ -158,6 +162,7 @@ static_assert(std::size(kPointFacts) == static_cast<int>(JointParameter::kFricti
 static_assert(std::size(kPointFacts) == Mechanism::kFixedJointParameters);
 static_assert(std::size(kWorldFacts) == Mechanism::kGravityParameters);
 static_assert(std::size(kAirFacts) == Mechanism::kAirDragParameters);
+static_assert(std::size(kContactFacts) == Mechanism::kContactParameters);
 
 QuantityFacts joint_properties(JointKind kind, JointParameter quantity) {
   const bool slides = !joint_traits(kind).turns;
@@ -207,6 +212,11 @@ void make_parameters(Mechanism& mechanism) {
   }
   for (const Body& body : mechanism.bodies) {
     for (const QuantityFacts& facts : kAirFacts) append(mechanism.parameters, body.name, facts);
+  }
+  for (const GroundContact& contact : mechanism.contacts) {
+    for (const QuantityFacts& facts : kContactFacts) {
+      append(mechanism.parameters, contact.name, facts);
+    }
   }
 }
 

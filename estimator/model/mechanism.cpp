@@ -258,6 +258,7 @@ void require_spook_support(const Mechanism& mechanism) {
     refuse_if(has_delay(mechanism, encoder), encoder.name, "has a delayed encoder");
   }
   for (const FixedJoint& weld : mechanism.fixed_joints) refuse_if(true, weld.name, "is fixed");
+  for (const GroundContact& each : mechanism.contacts) refuse_if(true, each.name, "is a contact");
   for (const Joint& joint : mechanism.joints) {
     for (const int body : {joint.body_a, joint.body_b}) {
       if (body == Joint::kGround) continue;

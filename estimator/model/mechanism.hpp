@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "estimator/messages/message.hpp"
+#include "estimator/model/ground_contact.hpp"
 #include "estimator/model/joint.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
 #include "estimator/model/sensor.hpp"
@@ -73,9 +74,9 @@ struct BodyEncoder {
 ///
 /// `parameters` has this order: kBodyParameters of each body, kJointParameters of each joint,
 /// kFixedJointParameters of each fixed joint, kGravityParameters, kEncoderParameters of each
-/// encoder between bodies, kSensorParameters of each sensor, kAirDragParameters of each body.
-/// Further parameters, on which other parameters depend, are last. `make_parameters` creates the
-/// list with names, units and physical bounds.
+/// encoder between bodies, kSensorParameters of each sensor, kAirDragParameters of each body,
+/// kContactParameters of each contact. Further parameters, on which other parameters depend, are
+/// last. `make_parameters` creates the list with names, units and physical bounds.
 struct Mechanism {
   static constexpr int kBodyParameters = static_cast<int>(BodyParameter::kCount);
   static constexpr int kJointParameters = static_cast<int>(JointParameter::kCount);
@@ -85,6 +86,7 @@ struct Mechanism {
   static constexpr int kEncoderParameters = static_cast<int>(EncoderParameter::kCount);
   static constexpr int kSensorParameters = static_cast<int>(SensorParameter::kCount);
   static constexpr int kAirDragParameters = static_cast<int>(AirDragParameter::kCount);
+  static constexpr int kContactParameters = static_cast<int>(ContactParameter::kCount);
 
   std::string name;
   std::vector<Body> bodies;
@@ -93,6 +95,7 @@ struct Mechanism {
   std::vector<MimicJoint> mimic_joints;  ///< at most one per joint
   std::vector<BodyEncoder> body_encoders;
   std::vector<Sensor> sensors;
+  std::vector<GroundContact> contacts;
   ParameterList parameters;
   std::vector<ParameterDependency>
       dependencies;                   ///< all by independent parameters, and applied to the values
@@ -103,6 +106,7 @@ struct Mechanism {
   int fixed_joint_count() const { return static_cast<int>(fixed_joints.size()); }
   int body_encoder_count() const { return static_cast<int>(body_encoders.size()); }
   int sensor_count() const { return static_cast<int>(sensors.size()); }
+  int contact_count() const { return static_cast<int>(contacts.size()); }
 
   int index(int body, BodyParameter quantity) const {
     return body * kBodyParameters + static_cast<int>(quantity);
@@ -128,6 +132,10 @@ struct Mechanism {
   }
   int air_drag_parameter_index(int body, AirDragParameter quantity) const {
     return sensor_parameter_index(sensor_count(), {}) + body * kAirDragParameters +
+           static_cast<int>(quantity);
+  }
+  int contact_parameter_index(int contact, ContactParameter quantity) const {
+    return air_drag_parameter_index(body_count(), {}) + contact * kContactParameters +
            static_cast<int>(quantity);
   }
 

@@ -54,9 +54,13 @@ std::vector<DirectedJoint> loop_closing_joints(const Mechanism& mechanism) {
   return edges;
 }
 
+bool has_closed_loops(const Mechanism& mechanism) {
+  return !mechanism.mimic_joints.empty() ||
+         spanning_tree(mechanism).size() != all_directed_joints(mechanism).size();
+}
+
 bool is_tree_mechanism(const Mechanism& mechanism) {
-  return mechanism.mimic_joints.empty() &&
-         spanning_tree(mechanism).size() == all_directed_joints(mechanism).size();
+  return mechanism.contacts.empty() && !has_closed_loops(mechanism);
 }
 
 }  // namespace estimator

@@ -35,7 +35,11 @@ std::vector<DirectedJoint> spanning_tree(const Mechanism& mechanism);
 /// Returns the joints outside the spanning tree, in the order of `all_directed_joints`.
 std::vector<DirectedJoint> loop_closing_joints(const Mechanism& mechanism);
 
-/// Returns whether all joints are independent: none closes a loop or mimics another joint.
+/// Returns whether a joint closes a loop or mimics another joint.
+bool has_closed_loops(const Mechanism& mechanism);
+
+/// Returns whether all joints are always independent: none closes a loop or mimics another joint,
+/// and no body touches the ground.
 bool is_tree_mechanism(const Mechanism& mechanism);
 
 }  // namespace estimator

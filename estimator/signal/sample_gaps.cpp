@@ -234,10 +234,17 @@ Segment concatenate_segments(std::span<const Segment> segments, const std::vecto
   if (withholds) whole.held_out.setConstant(rows, whole.held_out.cols(), kUnknown);
   if (senses) whole.inertial.setConstant(rows, whole.inertial.cols(), kUnknown);
   std::vector<SampleGap> holes;
+  Eigen::RowVectorXd last_contacts;
   Eigen::Index row = 0;
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const Segment& part = segments[i];
     const Eigen::Index count = part.angles.rows();
+    if (whole.contacts.cols() > 0) {  // contacts stay as they are during a gap
+      whole.contacts.conservativeResize(row + missing[i] + count, Eigen::NoChange);
+      if (i > 0) whole.contacts.middleRows(row, missing[i]).rowwise() = last_contacts;
+      whole.contacts.bottomRows(count) = part.contacts;
+      last_contacts = part.contacts.row(count - 1);
+    }
     row += missing[i];
     whole.angles.middleRows(row, count) = part.angles;
     whole.controls.middleRows(row, count) = part.controls;

@@ -23,6 +23,7 @@ Segment segment_rows(const Segment& segment, int first, int count) {
   part.controls = segment.controls.middleRows(first, count);
   part.control_noise = segment.control_noise;
   if (segment.inertial.rows() > 0) part.inertial = segment.inertial.middleRows(first, count);
+  if (segment.contacts.rows() > 0) part.contacts = segment.contacts.middleRows(first, count);
   if (segment.held_out.rows() > 0) part.held_out = segment.held_out.middleRows(first, count);
   if (!segment.times.empty()) {
     for (int k = first; k < first + count; ++k) {

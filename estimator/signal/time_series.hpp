@@ -42,6 +42,9 @@ struct Segment {
   /// Samples × Sensor::kAxes of each inertial sensor in order: rates [rad/s], then specific
   /// forces [m/s²]. No columns: no inertial readings.
   Eigen::MatrixXd inertial = {};
+  /// Samples × contacts of the mechanism: 1 where the contact with the ground is active, else 0.
+  /// Row k applies over [t_k, t_{k+1}). No columns: no contact is ever active.
+  Eigen::MatrixXd contacts = {};
 
   double time(Eigen::Index sample) const {
     return times.empty() ? static_cast<double>(sample) * period

@@ -15,7 +15,7 @@ constexpr double kJumpShare = 0.1;
 constexpr double kTimeTolerance = 1e-6;    // of a sampling period
 constexpr double kDelayDifference = 1e-6;  // of a sampling period, for derivatives by a delay
 
-/// An instant at which the control of a motor jumps [s].
+/// An instant at which the control of a motor jumps, or a contact begins or ends (motor −1) [s].
 struct Cut {
   double time;
   int motor;
@@ -30,6 +30,10 @@ std::vector<Cut> find_cuts(const Segment& segment, const std::vector<ControlDela
       if (!(std::abs(control[k] - control[k - 1]) > jump)) continue;
       cuts.push_back({segment.time(k) + delays[motor].value, static_cast<int>(motor)});
     }
+  }
+  for (Eigen::Index k = 1; k < segment.contacts.rows(); ++k) {
+    if (segment.contacts.row(k) == segment.contacts.row(k - 1)) continue;
+    cuts.push_back({segment.time(k), -1});
   }
   std::sort(cuts.begin(), cuts.end(), [](const Cut& a, const Cut& b) { return a.time < b.time; });
   return cuts;
@@ -91,7 +95,7 @@ SegmentControls::SegmentControls(const Segment& segment, const std::vector<doubl
   const auto movers_at = [&](double time) {
     std::vector<int> motors;
     for (auto each = cut; each != cuts.end() && each->time <= time + tolerance; ++each) {
-      if (delays[each->motor].free) motors.push_back(each->motor);
+      if (each->motor >= 0 && delays[each->motor].free) motors.push_back(each->motor);
     }
     return motors;
   };
@@ -107,6 +111,10 @@ SegmentControls::SegmentControls(const Segment& segment, const std::vector<doubl
       const double end = is_last ? stop : cut->time;
       if (!begin_motors.empty()) jumps_.push_back({static_cast<int>(begin_.size()), begin_motors});
       begin_.push_back(begin);
+      if (segment.contacts.cols() > 0) {
+        const int next = segment.first_sample_at_or_after(begin + 2.0 * tolerance);
+        active_.emplace_back(segment.contacts.row(std::max(next - 1, 0)));
+      }
       fit_control_line(segment, delays, begin, end, begin_motors, movers_at(end));
       if (is_last) break;
       begin = end;
@@ -114,6 +122,13 @@ SegmentControls::SegmentControls(const Segment& segment, const std::vector<doubl
   }
   first_.push_back(static_cast<int>(begin_.size()));
   begin_.push_back(edges.back());
+}
+
+bool SegmentControls::has_touch_down(int substep, int first) const {
+  if (active_.empty()) return false;
+  const auto at = static_cast<std::size_t>(substep);
+  if (substep == first) return active_[at].any();
+  return (active_[at].array() > active_[at - 1].array()).any();
 }
 
 const std::vector<int>& SegmentControls::jumps(int substep) const {

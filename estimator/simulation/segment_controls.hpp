@@ -13,11 +13,11 @@ struct ControlDelay {
   bool free = false;   ///< whether derivatives with respect to the delay are needed
 };
 
-/// Recorded controls of one segment, prepared for an integrator. A control is constant between
-/// samples, and each motor has its own delay. Time steps are divided into substeps at the jumps of
-/// controls. In a substep, a straight line with the same mean and first moment replaces each
-/// control, so the end state is correct to third order. A line across a jump could initially pull a
-/// joint at rest in the wrong direction.
+/// Recorded controls and contacts of one segment, prepared for an integrator. They are constant
+/// between samples, and each motor has its own delay. Time steps are divided into substeps at the
+/// jumps of controls and where contacts begin or end. In a substep, a straight line with the same
+/// mean and first moment replaces each control, so the end state is correct to third order. A line
+/// across a jump could initially pull a joint at rest in the wrong direction.
 class SegmentControls {
  public:
   SegmentControls() = default;
@@ -42,6 +42,15 @@ class SegmentControls {
   /// substep.
   double value(int substep, int motor) const { return line_[at(substep, motor)]; }
   double rise(int substep, int motor) const { return line_[at(substep, motor) + 1]; }
+  /// Returns whether a contact with the ground is active in a substep.
+  bool is_active(int substep, int contact) const {
+    return !active_.empty() && active_[static_cast<std::size_t>(substep)][contact] != 0.0;
+  }
+  /// Returns whether a contact begins with a substep, or is active in the first substep of an
+  /// interval.
+  /// @param first  first substep of the interval
+  bool has_touch_down(int substep, int first) const;
+
   /// Return the derivatives of `value` and `rise` with respect to the motor's delay at a fixed
   /// instant [1/s]. They are zero if the delay is not estimated.
   double value_delay_derivative(int substep, int motor) const { return slope(substep, motor, 0); }
@@ -69,6 +78,7 @@ class SegmentControls {
   std::vector<double> line_;        // substeps × motors × (value, rise)
   std::vector<double> slope_;       // derivatives of the same by the delays; empty if none is free
   std::vector<ControlJump> jumps_;  // by substep, ascending
+  std::vector<Eigen::RowVectorXd> active_;  // contacts of each substep; empty without contacts
 };
 
 }  // namespace estimator

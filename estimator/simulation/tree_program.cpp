@@ -21,7 +21,7 @@ struct Unknowns {
 class Recorder {
  public:
   Recorder(const Mechanism& mechanism, const std::vector<int>& motors,
-           const std::vector<int>& parameters, const CoordinateChoice& coordinates)
+           const std::vector<int>& parameters, const CoordinateChoice& coordinates, int reactions)
       : motors_(motors), coordinates_(coordinates), n_(mechanism.joint_count()) {
     for (Vector* each : {&x_.angle, &x_.rate, &x_.acceleration, &x_.slip}) each->resize(n_);
     for (int j = 0; j < n_; ++j) x_.angle[j] = input(TreeProgram::kClosure);
@@ -34,7 +34,7 @@ class Recorder {
     for (std::size_t m = 0; m < motors.size(); ++m) {
       x_.control_slope.push_back(input(TreeProgram::kSensitivities));
     }
-    for (std::size_t c = 0; c < coordinates.rows.size(); ++c) {
+    for (int i = 0; i < reactions; ++i) {
       x_.reaction.push_back(input(TreeProgram::kSensitivities));
     }
     std::vector<Expression> values;
@@ -59,11 +59,14 @@ class Recorder {
     dynamics_->torque_residual(x_.angle, x_.rate, acceleration, control, result);
     return result;
   }
-  /// Returns the violations of the selected loop-closure equations.
+  /// Returns the violations of the selected loop-closure equations, then the coordinates of all
+  /// contact points.
   std::vector<Expression> closures() {
     std::vector<Expression> all, chosen;
     dynamics_->closure_violations(x_.angle, all);
     for (const int row : coordinates_.rows) chosen.push_back(all[row]);
+    dynamics_->contact_positions(x_.angle, all);
+    chosen.insert(chosen.end(), all.begin(), all.end());
     return chosen;
   }
   /// Returns the given slip direction of a joint, or the smoothed sign of its speed.
@@ -111,7 +114,7 @@ struct Closures {
 };
 
 Closures record_closures(ExpressionGraph& graph, const std::vector<Expression>& violation,
-                         const Unknowns& x) {
+                         const Unknowns& x, const std::vector<bool>& bears_reactions) {
   Closures closures;
   const std::size_t rows = violation.size(), n = static_cast<std::size_t>(x.angle.size());
   closures.violation = violation;
@@ -123,7 +126,7 @@ Closures record_closures(ExpressionGraph& graph, const std::vector<Expression>& 
     for (std::size_t j = 0; j < n; ++j) {
       closures.along_joint[j][row] = slopes[row][j];
       closures.rate[row] += slopes[row][j] * x.rate[j];
-      closures.reaction[j] += slopes[row][j] * x.reaction[row];
+      if (bears_reactions[j]) closures.reaction[j] += slopes[row][j] * x.reaction[row];
     }
   }
   const auto rate_slopes = differentiate(graph, closures.rate, list_of(x.angle));
@@ -224,10 +227,16 @@ TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinate
     if (mechanism.joints[j].motor.present) motors_.push_back(j);
     dry_.push_back(can_stick(mechanism, j));
     creeps_.push_back(has_dry_friction(mechanism, j) && !dry_.back());
+    bears_reactions_.push_back(has_loops() || !mechanism.joints[j].motor.is_prescribed);
+  }
+  for (int i = 0; i < mechanism.contact_count(); ++i) {
+    contact_of_equation_.insert(contact_of_equation_.end(),
+                                static_cast<std::size_t>(3 * mechanism.contacts[i].point_count()),
+                                i);
   }
   find_motion_parameters(mechanism);
 
-  Recorder recorder(mechanism, motors_, moving_, coordinates_);
+  Recorder recorder(mechanism, motors_, moving_, coordinates_, closure_equation_count());
   ExpressionGraph& graph = recorder.graph();
   const Unknowns& x = recorder.unknowns();
   load_dependent_ = recorder.has_load_dependent_friction();
@@ -245,7 +254,7 @@ TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinate
   for (const std::vector<Expression>& row : differentiate(graph, list_of(residual), acceleration)) {
     append(outputs[kBalance], row);
   }
-  const Closures closures = record_closures(graph, recorder.closures(), x);
+  const Closures closures = record_closures(graph, recorder.closures(), x, bears_reactions_);
   outputs[kClosure] = closures.violation;
   for (const std::vector<Expression>& column : closures.along_joint) {
     append(outputs[kClosure], column);

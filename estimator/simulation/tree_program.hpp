@@ -45,11 +45,15 @@ inline CoordinateChoice choose_all_coordinates(const Mechanism& mechanism) {
 ///   c(q) = 0,   G v = 0,   G a + g(q, v) = 0,   G = ∂c/∂q.
 ///
 /// The chosen coordinates select the rows of c. The loop reactions λ add Gᵀ λ to r.
+///
+/// Contacts with the ground add equations of the same form. Their c is the position of each contact
+/// point, which stays constant while the contact is active. They act at the level of accelerations,
+/// so that all joints remain independent.
 class TreeProgram {
  public:
   enum Section : int {
     kParameters,     ///< terms that depend only on parameters
-    kClosure,        ///< c and G; empty without loops
+    kClosure,        ///< c and G; empty without loops and contacts
     kBalance,        ///< h, M, g, and B if it does not depend on the load
     kLoad,           ///< B and its derivative by a; empty if no friction depends on the load
     kSensitivities,  ///< derivatives of r and of the loop closures by q, v, parameters at fixed a,
@@ -79,6 +83,16 @@ class TreeProgram {
   int dependent_joints(int index) const { return dependent_joints()[index]; }
   int coordinate_count() const { return static_cast<int>(independent_joints().size()); }
   bool has_loops() const { return !dependent_joints().empty(); }
+  /// Returns the contact to which each contact equation belongs. These equations follow those of
+  /// loop closures.
+  const std::vector<int>& contact_of_equation() const { return contact_of_equation_; }
+  int contact_equation_count() const { return static_cast<int>(contact_of_equation_.size()); }
+  /// Returns the index of a contact equation among all closure equations.
+  int contact_equation(int index) const {
+    return static_cast<int>(coordinates_.rows.size()) + index;
+  }
+  /// Returns whether reactions of contacts act on a joint; they do not change a prescribed motion.
+  bool bears_contact_reactions(int joint) const { return bears_reactions_[joint]; }
   bool has_load_dependent_friction() const { return load_dependent_; }
   /// Returns whether dry friction can hold a joint at rest, now or after estimation.
   bool has_holding_friction(int joint) const { return dry_[joint]; }
@@ -168,7 +182,7 @@ class TreeProgram {
   void find_motion_parameters(const Mechanism& mechanism);
   int input(int index) const { return program_.input_row(index); }
   int motor_count() const { return static_cast<int>(motors_.size()); }
-  int closure_equation_count() const { return static_cast<int>(coordinates_.rows.size()); }
+  int closure_equation_count() const { return contact_equation(contact_equation_count()); }
   int friction_bound_section() const { return load_dependent_ ? kLoad : kBalance; }
   int friction_bound_index(int index) const {
     return load_dependent_ ? index : joint_count_ + joint_count_ * joint_count_ + index;
@@ -178,7 +192,8 @@ class TreeProgram {
   CoordinateChoice coordinates_;
   int drift_at_ = 0;
   bool load_dependent_ = false;
-  std::vector<bool> dry_, creeps_;
+  std::vector<bool> dry_, creeps_, bears_reactions_;
+  std::vector<int> contact_of_equation_;
   std::vector<int> moving_, motors_;
   std::vector<std::vector<DelayDependency>> delay_sources_;  // of each motor
   SimdProgram program_;

@@ -264,7 +264,7 @@ DescriptionErrorTrials try_description_errors(const Mechanism& mechanism,
   if (!(result.given.misfit() > kBadMisfit)) return result;
   double best = std::numeric_limits<double>::infinity();
   // Loops are expensive to close, so try fewer errors, the likeliest first.
-  const int work = mechanism.joint_count() * (is_tree_mechanism(mechanism) ? 1 : kLoopWork);
+  const int work = mechanism.joint_count() * (has_closed_loops(mechanism) ? kLoopWork : 1);
   const int most = kTrialsMax / std::max(1, work);
   for (DescriptionHypothesis& hypothesis : list_common_description_errors(mechanism, excerpts)) {
     if (is_stop_requested(monitor) || static_cast<int>(result.trials.size()) >= most) break;

@@ -56,7 +56,7 @@ std::optional<Message> find_prescription_fault(const Mechanism& mechanism,
 }  // namespace
 
 std::optional<Message> find_reason_loops_cannot_move(const Mechanism& mechanism) {
-  if (is_tree_mechanism(mechanism) || mechanism.joint_count() > kTreeJointsMax) return {};
+  if (!has_closed_loops(mechanism) || mechanism.joint_count() > kTreeJointsMax) return {};
   const Eigen::Index n = mechanism.joint_count();
   LoopClosure closure(mechanism);
   if (closure.closing_joint_names().empty()) return {};  // mimic joints only: always consistent

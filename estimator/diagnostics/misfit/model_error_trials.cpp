@@ -227,7 +227,7 @@ std::vector<int> fixed_inertial_parameters(const Mechanism& mechanism) {
   }
   // The last parameters are centres of mass and other quantities on which parameters depend.
   const auto count = static_cast<int>(mechanism.parameters.size());
-  for (int index = mechanism.air_drag_parameter_index(mechanism.body_count(), {}); index < count;
+  for (int index = mechanism.contact_parameter_index(mechanism.contact_count(), {}); index < count;
        ++index) {
     add(index);
   }

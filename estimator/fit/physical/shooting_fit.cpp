@@ -170,7 +170,7 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   process_noise_updates_.assign(static_cast<std::size_t>(joint_->coordinate_count()), {});
   estimate_noise_levels();
   restart_joint_estimation();
-  if (is_tree_mechanism(reached)) return;
+  if (!has_closed_loops(reached)) return;
   if (use_final_integration_steps(input_)) {
     joint_ = make_problem(joint_->mechanism(), joint_->noise(), input_.grid);
     report_solve(SolveKind::kShorterSteps, joint_->mechanism(), joint_history_);
@@ -394,10 +394,10 @@ double ShootingFit::shorten_node_intervals(const Mechanism& start) {
           "the simulation with the initial values of the parameters fails shortly after a recorded "
           "state (within " +
           number_text(input_.grid.interval) + " s): " +
-          (is_tree_mechanism(start)
-               ? "values overflow. "
-                 "Check masses, inertias, springs, friction and the units of the recording"
-               : "loops open, or values overflow. Check joint points, masses and inertias"));
+          (has_closed_loops(start)
+               ? "loops open, or values overflow. Check joint points, masses and inertias"
+               : "values overflow. "
+                 "Check masses, inertias, springs, friction and the units of the recording"));
     }
     input_.grid.interval = std::max(0.5 * input_.grid.interval, least);
   }

@@ -76,7 +76,7 @@ bool are_all_joints_observed(const Mechanism& mechanism) {
 
 /// Returns unfiltered angles over rates; only needed for loops.
 Eigen::MatrixXd unfiltered(const Mechanism& mechanism, const Segment& segment) {
-  if (is_tree_mechanism(mechanism)) return {};
+  if (!has_closed_loops(mechanism)) return {};
   return compute_initial_joint_states(mechanism, segment, std::numeric_limits<double>::infinity());
 }
 
@@ -289,7 +289,7 @@ void choose_integration_steps(const Mechanism& mechanism, const CalibrationOptio
     input.grid.step = options.step;
   } else {
     choose_grid_steps(mechanism, input, kSteps, input.grid);
-    if (!is_tree_mechanism(mechanism)) {
+    if (has_closed_loops(mechanism)) {
       choose_grid_steps(mechanism, input, kLoopSteps, input.last_grid.emplace(input.grid));
     }
   }
@@ -322,13 +322,13 @@ ShootingInput prepare_shooting_data(const Mechanism& mechanism,
   if (has_load_friction_in_loop(mechanism)) {
     throw std::invalid_argument(
         "friction that grows with the bearing load (r_mu, mu) needs a mechanism without closed "
-        "loops and mimic joints, because with them the motion does not determine the load. "
-        "Use constant friction, or request shadow parameters (the parameters of a SPOOK "
-        "simulator)");
+          "loops, mimic joints and contacts, because with them the motion does not determine the "
+          "load. Use constant friction, or request shadow parameters (the parameters of a SPOOK "
+          "simulator)");
   }
   if (motor_control_noise(mechanism).size() > 0 && !is_tree_mechanism(mechanism)) {
     throw std::invalid_argument(
-        "a motor's control_noise is not supported with closed loops or mimic joints; "
+        "a motor's control_noise is not supported with closed loops, mimic joints or contacts; "
         "remove it");
   }
   ShootingInput input;
@@ -346,7 +346,7 @@ ShootingInput prepare_shooting_data(const Mechanism& mechanism,
       input.sources.push_back(recording.name);
       Eigen::MatrixXd states =
           compute_initial_joint_states(mechanism, segment, options.filter_cutoff);
-      if (segment.inertial.cols() > 0 && is_tree_mechanism(mechanism) &&
+      if (segment.inertial.cols() > 0 && !has_closed_loops(mechanism) &&
           !are_all_joints_observed(mechanism)) {
         smooth_kinematics(mechanism, segment, states);
       }

@@ -42,6 +42,10 @@ std::vector<int> points_on_body(const Mechanism& mechanism, const DirectedJoint&
     points.push_back(
         mechanism.air_drag_parameter_index(edge.child.body, AirDragParameter::kPointX));
   }
+  for (int i = 0; i < mechanism.contact_count(); ++i) {
+    if (mechanism.contacts[i].body != edge.child.body) continue;
+    points.push_back(mechanism.contact_parameter_index(i, ContactParameter::kPointX));
+  }
   return points;
 }
 

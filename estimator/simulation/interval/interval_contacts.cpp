@@ -43,6 +43,21 @@ void SegmentIntegrator::determine_initial_contacts() {
   determine_loop_contacts(-1, begin_, true);
 }
 
+/// Stops the points that touch the ground, if a contact begins with this substep. At the start of
+/// an interval, this removes rates that active contacts do not permit.
+void SegmentIntegrator::apply_touch_down() {
+  const SegmentControls& controls = *interval_->controls;
+  if (!controls.has_touch_down(substep_, interval_->first_substep)) return;
+  const int n = program_.joint_count();
+  Eigen::VectorXd coordinates(n), rates(n);
+  for (int j = 0; j < n; ++j) {
+    coordinates[j] = state(j);
+    rates[j] = state(n + j);
+  }
+  ground_->apply_impulse(controls, substep_, coordinates, rates);
+  for (int j = 0; j < n; ++j) state(n + j) = rates[j];
+}
+
 /// Sets the rate of a joint that has nearly stopped to zero. A loop joint that reverses at a dead
 /// centre while other joints move is unchanged.
 void SegmentIntegrator::set_joint_rate_to_zero(int joint) {

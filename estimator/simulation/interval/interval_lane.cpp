@@ -33,10 +33,8 @@ constexpr double kLocateTolerance = 1e-14;  // [s]
 
 /// Wanted length of an integration segment along the variable u of ScaledSpeedParabola.
 constexpr double kCreepWay = 0.15;
-/// Factor by which an integration segment may exceed its wanted length.
-constexpr double kLeeway = 1.5;
-/// An integration segment that is too long is shortened to at most this fraction of its length.
-constexpr double kShortened = 0.7;
+constexpr double kLeeway = 1.5;     // factor by which a segment may exceed its wanted length
+constexpr double kShortened = 0.7;  // largest fraction of its length to which a segment is cut
 /// Two lengths relative to the longest segment at rest. kBriefest is the shortest allowed segment.
 /// In segments below kBrief the mean speed cannot be computed from angles.
 constexpr double kBriefest = 1e-4, kBrief = 1e-3;
@@ -72,6 +70,7 @@ SharedLaneData::SharedLaneData(const TreeProgram& equations, const Mechanism& va
       stops(joint_end_stops(values)),
       lanes(SimdMotionIntegrator::make(width, program, values, false)),
       single(SimdMotionIntegrator::make(kSingle, program, values, false)),
+      ground(make_ground_contact_points(program, values)),
       torques(static_cast<std::size_t>(program.joint_count()),
               std::vector<double>(static_cast<std::size_t>(width))) {
   if (!std::isfinite(limits.near_rest)) return;
@@ -130,6 +129,7 @@ void SegmentIntegrator::begin_substep() {
   event_count_ = 0;
   holds_ = false;
   begin_ = interval_->controls->begin(substep_);
+  if (ground_ != nullptr) apply_touch_down();
   record_control_jumps();
   begin_segment(begin_);
 }

@@ -9,6 +9,7 @@
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/simulation/interval/interval_motion.hpp"
 #include "estimator/simulation/interval/motion_lanes.hpp"
+#include "estimator/simulation/loops/ground_contact_points.hpp"
 
 namespace estimator {
 
@@ -71,6 +72,7 @@ struct SharedLaneData {
   std::vector<JointStop> stops;
   std::unique_ptr<SimdMotionIntegrator> lanes;
   std::unique_ptr<SimdMotionIntegrator> single;  ///< the same state in all its lanes
+  std::unique_ptr<GroundContactPoints> ground;   ///< null without contacts with the ground
   std::vector<std::vector<double>> torques;  ///< holding torques of joints, at the segments' ends
 };
 
@@ -85,6 +87,7 @@ class SegmentIntegrator {
         stops_(tools.stops),
         lanes_(*tools.lanes),
         single_(*tools.single),
+        ground_(tools.ground.get()),
         torques_(tools.torques),
         lane_(lane) {}
 
@@ -124,6 +127,7 @@ class SegmentIntegrator {
   void load();
   void begin_segment(double time);
   void begin_substep();
+  void apply_touch_down();
   void record_control_jumps();
   void store_checkpoint();
   void interpolate_samples();
@@ -189,6 +193,7 @@ class SegmentIntegrator {
   const std::vector<JointStop>& stops_;
   SimdMotionIntegrator& lanes_;
   SimdMotionIntegrator& single_;
+  GroundContactPoints* ground_;
   const std::vector<std::vector<double>>& torques_;
   int lane_;
 

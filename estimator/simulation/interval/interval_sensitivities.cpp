@@ -1,6 +1,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "estimator/simulation/interval/interval_motion.hpp"
 #include "estimator/simulation/interval/motion_lanes.hpp"
 #include "estimator/simulation/lane_rows.hpp"
+#include "estimator/simulation/loops/ground_contact_points.hpp"
 
 namespace estimator {
 namespace {
@@ -147,8 +149,13 @@ class ImpactSensitivities {
 class SlopeLane {
  public:
   SlopeLane(const TreeProgram& program, SimdMotionIntegrator& lanes, ImpactSensitivities& impacts,
-            const std::vector<Encoder>& sensors, int lane)
-      : program_(program), lanes_(lanes), impacts_(impacts), sensors_(sensors), lane_(lane) {}
+            GroundContactPoints* ground, const std::vector<Encoder>& sensors, int lane)
+      : program_(program),
+        lanes_(lanes),
+        impacts_(impacts),
+        ground_(ground),
+        sensors_(sensors),
+        lane_(lane) {}
 
   bool has_interval() const { return interval_ != nullptr; }
 
@@ -226,6 +233,7 @@ class SlopeLane {
  private:
   /// Begins the next segment: processes the events at this instant and finds the next event.
   void load() {
+    if (ground_ != nullptr) apply_touch_down();
     const std::vector<MotionEvent>& events = interval_->log.events;
     while (has_event() && events[event_].time <= begin_) {
       pass(events[event_]);
@@ -269,17 +277,40 @@ class SlopeLane {
     contacts_ = event.contacts;
   }
 
-  /// Updates the derivatives at an impact, at which rates jump.
-  void pass_impact(const MotionEvent& event) {
-    const int n = program_.joint_count();
+  /// Changes the derivatives of the state at an instant at which rates jump.
+  template <typename Change>
+  void change_derivatives(const Change& change) {
     Eigen::MatrixXd slopes(2 * program_.coordinate_count(), lanes_.derivative_column_count());
     for (int i = 0; i < slopes.rows(); ++i) {
       for (int d = 0; d < slopes.cols(); ++d) slopes(i, d) = slope(i, d);
     }
-    impacts_.pass(event, slopes);
+    change(slopes);
     for (int i = 0; i < slopes.rows(); ++i) {
       for (int d = 0; d < slopes.cols(); ++d) slope(i, d) = slopes(i, d);
     }
+  }
+
+  /// Updates state and derivatives where a contact with the ground begins, as SegmentIntegrator
+  /// does.
+  void apply_touch_down() {
+    const SegmentControls& controls = *interval_->controls;
+    if (begin_ != controls.begin(substep_)) return;
+    if (!controls.has_touch_down(substep_, interval_->first_substep)) return;
+    const int n = program_.joint_count();
+    Eigen::VectorXd coordinates(n), rates(n);
+    for (int j = 0; j < n; ++j) {
+      coordinates[j] = lanes_.state(j)[lane_];
+      rates[j] = lanes_.state(n + j)[lane_];
+    }
+    ground_->apply_impulse(controls, substep_, coordinates, rates);
+    change_derivatives([&](Eigen::MatrixXd& slopes) { ground_->differentiate_impulse(slopes); });
+    for (int j = 0; j < n; ++j) lanes_.state(n + j)[lane_] = rates[j];
+  }
+
+  /// Updates the derivatives at an impact, at which rates jump.
+  void pass_impact(const MotionEvent& event) {
+    const int n = program_.joint_count();
+    change_derivatives([&](Eigen::MatrixXd& slopes) { impacts_.pass(event, slopes); });
     for (int j = 0; j < n; ++j) {
       lanes_.state(j)[lane_] = event.impact->position[j];
       lanes_.state(n + j)[lane_] = event.rates[j];
@@ -295,6 +326,7 @@ class SlopeLane {
   const TreeProgram& program_;
   SimdMotionIntegrator& lanes_;
   ImpactSensitivities& impacts_;
+  GroundContactPoints* ground_;  // null without contacts with the ground
   const std::vector<Encoder>& sensors_;
   int lane_;
 
@@ -315,9 +347,10 @@ void propagate(const TreeProgram& program, const Mechanism& values,
   const auto integrator =
       SimdMotionIntegrator::make(static_cast<int>(kSideBySide), program, values, true);
   ImpactSensitivities impacts(program, values);
+  const std::unique_ptr<GroundContactPoints> ground = make_ground_contact_points(program, values);
   std::vector<SlopeLane> lanes;
   for (int lane = 0; lane < integrator->width(); ++lane) {
-    lanes.emplace_back(program, *integrator, impacts, sensors, lane);
+    lanes.emplace_back(program, *integrator, impacts, ground.get(), sensors, lane);
   }
   std::size_t next = 0;
   const auto fill = [&](SlopeLane& lane) {

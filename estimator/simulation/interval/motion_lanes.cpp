@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "estimator/simulation/loops/ground_contact_lanes.hpp"
 #include "estimator/simulation/loops/loop_sensitivities.hpp"
 #include "estimator/symbolic/lane_sine.hpp"
 
@@ -27,6 +28,7 @@ class SimdMotionIntegratorOf final : public SimdMotionIntegrator {
   SimdMotionIntegratorOf(const TreeProgram& program, const Mechanism& values, bool slopes)
       : SimdMotionIntegrator(W, program, values, slopes) {
     if (has_loops_) loops_.emplace(program, slopes);
+    if (contacts_ > 0) ground_.emplace(program);
     program.program().run<W>(TreeProgram::kParameters, rows_.data());
   }
 
@@ -175,8 +177,12 @@ class SimdMotionIntegratorOf final : public SimdMotionIntegrator {
     if (loops_) {
       loops_->compute_accelerations(rows_.data(), free_.data(), acceleration_.data());
     } else {
+      if (ground_) program_.program().template run<W>(TreeProgram::kClosure, rows_.data());
       program_.program().template run<W>(TreeProgram::kBalance, rows_.data());
       solve_tree();
+      if (ground_) {
+        ground_->constrain(lu_, inverse_pivot_, active_, rows_.data(), acceleration_.data());
+      }
       std::copy_n(acceleration_.data(), n_ * W, row(program_.acceleration_row(0)));
     }
     if (acceleration != acceleration_.data()) {
@@ -267,8 +273,9 @@ class SimdMotionIntegratorOf final : public SimdMotionIntegrator {
       const double* free = at(free_, k);
       for_lanes<W>(column + k * W, [=](int i) { return -free[i]; });
       solve(column);
-      for (int j = 0; j < n_; ++j) std::copy_n(column + j * W, W, at(inverse_, j * n_ + k));
+      for (int j = 0; j < n_; ++j) std::copy_n(column + j * W, W, at(inverse_, j * equations_ + k));
     }
+    if (ground_) ground_->constrain_inverse(inverse_.data());
     for (int d = 0; d < directions_; ++d) {
       for (int j = 0; j < n_; ++j)
         multiply_by_inverse(j, d, at(linear_[stage], j * directions_ + d));
@@ -280,7 +287,8 @@ class SimdMotionIntegratorOf final : public SimdMotionIntegrator {
     constexpr int kVectors = W / kVector;
     Vector4 sums[kVectors] = {};
     for (const TreeProgram::SparseEntry& entry : derivative_columns_[column]) {
-      const auto* inverse = reinterpret_cast<const Vector4*>(at(inverse_, j * n_ + entry.joint));
+      const auto* inverse =
+          reinterpret_cast<const Vector4*>(at(inverse_, j * equations_ + entry.joint));
       const auto* slope = reinterpret_cast<const Vector4*>(at(rows_, entry.row));
       for (int i = 0; i < kVectors; ++i) sums[i] += inverse[i] * slope[i];
     }
@@ -343,8 +351,10 @@ class SimdMotionIntegratorOf final : public SimdMotionIntegrator {
   /// lanes.
   template <int D>
   void advance_directions(int first, int lane) {
-    constexpr int kSize = kTreeJointsMax * D;
-    Vector4 angle[kSize], rate[kSize], change[4][kSize];
+    const int size = c_ * D;
+    Vector4* const angle = &vector(at(direction_scratch_, 0));
+    Vector4* const rate = angle + size;
+    Vector4* const change[] = {rate + size, rate + 2 * size, rate + 3 * size, rate + 4 * size};
     const Vector4 h = vector(at(length_, 0) + lane);
     const auto slope = [&](Rows& rows, int row, int d) -> Vector4& {
       return vector(at(rows, row * directions_ + first + d) + lane);
@@ -405,6 +415,7 @@ class SimdMotionIntegratorOf final : public SimdMotionIntegrator {
   }
 
   std::optional<LoopSensitivities<W>> loops_;
+  std::optional<GroundContactLanes<W>> ground_;
 };
 
 }  // namespace
@@ -430,17 +441,25 @@ SimdMotionIntegrator::SimdMotionIntegrator(int width, const TreeProgram& program
   for (Rows* rows : {&slip_, &inverse_pivot_, &scratch_}) resize(*rows, n_);
   for (Rows* rows : {&begin_, &joint_end_}) resize(*rows, has_loops_ ? 2 * n_ : 0);
   resize(free_, n_, 1.0);
+  if (!program.contact_of_equation().empty()) contacts_ = program.contact_of_equation().back() + 1;
+  resize(active_, contacts_);
+  equations_ = n_ + program.contact_equation_count();
   resize(length_, 1);
   for (Rows* rows : {&control_, &rise_, &control_slope_, &rise_slope_}) resize(*rows, motors_);
   resize(lu_, n_ * n_);
   if (!slopes) return;
-  resize(inverse_, n_ * n_);
+  resize(inverse_, n_ * equations_);
   for (Rows* rows : {&slopes_, &end_slopes_}) resize(*rows, 2 * c_ * directions_);
   for (Rows& rows : linear_) resize(rows, c_ * directions_);
   resize(by_state_, 8 * c_ * c_);
+  direction_scratch_.assign(static_cast<std::size_t>(6 * c_ * kDirections * kVector), 0.0);
   if (!has_loops_) {
     derivative_columns_.resize(static_cast<std::size_t>(directions_));
     for (const TreeProgram::SparseEntry& entry : program.derivatives()) {
+      derivative_columns_[entry.column].push_back(entry);
+    }
+    for (TreeProgram::SparseEntry entry : program.closure_acceleration_derivatives()) {
+      entry.joint += n_;  // a contact equation, after the equations of motion
       derivative_columns_[entry.column].push_back(entry);
     }
     return;

@@ -34,6 +34,7 @@ class SimdMotionIntegrator {
   int joint_count() const { return n_; }
   int coordinate_count() const { return c_; }
   int motor_count() const { return motors_; }
+  int contact_count() const { return contacts_; }
   /// Returns the number of derivative columns: coordinates, their rates, motion parameters.
   int derivative_column_count() const { return directions_; }
 
@@ -46,6 +47,8 @@ class SimdMotionIntegrator {
   double* guess(int joint) { return at(begin_, joint); }
   double* slip(int joint) { return at(slip_, joint); }
   double* free(int joint) { return at(free_, joint); }
+  /// Returns 1 if a contact with the ground is active, else 0.
+  double* active(int contact) { return at(active_, contact); }
   double* substep_length() { return at(length_, 0); }  ///< duration of the substep [s]
   /// Return a motor's control at the start of a substep, and its increase until the end of the
   /// substep.
@@ -121,9 +124,11 @@ class SimdMotionIntegrator {
 
   const TreeProgram& program_;
   int width_, n_, c_, directions_, motors_;
+  int contacts_ = 0;   // contacts with the ground
+  int equations_ = 0;  // of motion and of contacts; without loops
   bool has_slopes_, has_loops_;
   Rows rows_;  // of the program
-  Rows state_, end_, stage_state_, slip_, free_, length_;
+  Rows state_, end_, stage_state_, slip_, free_, active_, length_;
   Rows control_, rise_, control_slope_, rise_slope_;
   Rows begin_, joint_end_;                // with loops: joints at begin and end of the step
   Rows begin_slopes_, joint_end_slopes_;  // their derivatives
@@ -133,6 +138,7 @@ class SimdMotionIntegrator {
   Rows linear_[4];  // of each stage: da by q, v (of that instant) and parameters
   Rows by_state_;   // their part by q and v, for some lanes after another
   Rows scratch_;
+  Rows direction_scratch_;  // angles, rates and accelerations in some directions, of some lanes
   /// Nonzero derivatives of the equations of motion, by columns; empty with loops.
   std::vector<std::vector<TreeProgram::SparseEntry>> derivative_columns_;
 
@@ -159,11 +165,14 @@ inline void load_start_state(SimdMotionIntegrator& lanes, int lane,
   }
 }
 
-/// Sets the duration and the controls of a lane for one segment of a substep.
+/// Sets the duration, controls and ground contacts of a lane for one segment of a substep.
 inline void load_segment_controls(SimdMotionIntegrator& lanes, int lane,
                                   const SegmentControls& controls, int substep, double begin,
                                   double end) {
   lanes.substep_length()[lane] = end - begin;
+  for (int contact = 0; contact < lanes.contact_count(); ++contact) {
+    lanes.active(contact)[lane] = controls.is_active(substep, contact) ? 1.0 : 0.0;
+  }
   const double length = controls.end(substep) - controls.begin(substep);
   const double from = length > 0.0 ? (begin - controls.begin(substep)) / length : 0.0;
   const double share = length > 0.0 ? (end - begin) / length : 0.0;

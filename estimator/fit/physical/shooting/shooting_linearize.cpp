@@ -43,6 +43,8 @@ void ShootingProblem::linearize(int index, ResidualBlock& out) const {
       return linearize_sampled_readings(block, out);
     case ResidualBlockKind::kAcceleration:
       return linearize_acceleration(block, out);
+    case ResidualBlockKind::kContact:
+      return linearize_contacts(block, out);
     case ResidualBlockKind::kStart:
       return linearize_initial_state(block, out);
     case ResidualBlockKind::kPrior:

@@ -57,8 +57,8 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
   place_shooting_nodes(states, state_spacing);
   update_acceleration_whitening();
   update_sample_instants(point_);
-  make_residual_blocks();
   update_controls(point_);
+  make_residual_blocks();
   simulate(point_);
   candidate_ = point_;
   point_.slopes = std::make_shared<Sensitivities>();
@@ -197,7 +197,8 @@ Eigen::MatrixXd ShootingProblem::node_states(int segment) const {
 }
 
 void ShootingProblem::make_residual_blocks() {
-  max_rows_ = std::max({2 * coordinate_count(), free_.prior_residual_count(), max_instant_count()});
+  max_rows_ = std::max({2 * coordinate_count(), free_.prior_residual_count(), max_instant_count(),
+                        programs_.common_program().contact_equation_count()});
   for (int s = 0; s < segment_count(); ++s) {
     const ShootingSegment& segment = segments_[s];
     blocks_.push_back({ResidualBlockKind::kStart, s, 0, 0});
@@ -213,6 +214,9 @@ void ShootingProblem::make_residual_blocks() {
       if (k + 1 == segment.node_count) continue;
       for (int p = 0; p < coordinate_count(); ++p) {
         blocks_.push_back({ResidualBlockKind::kAcceleration, s, k, p});
+      }
+      if (!lasting_contact_equations(point_, s, k).empty()) {
+        blocks_.push_back({ResidualBlockKind::kContact, s, k, 0});
       }
     }
   }
@@ -279,6 +283,7 @@ void ShootingProblem::simulate(Iterate& point) const {
     }
   }
   predict_encoder_readings(point, angles);
+  compute_contact_jumps(point);
   point.cost = total_cost(point);
 }
 
@@ -382,6 +387,7 @@ Eigen::Vector2d ShootingProblem::whitened_defect(const Iterate& point, int segme
 
 double ShootingProblem::total_cost(const Iterate& point) const {
   double sum = free_.prior_cost(point.mechanism);
+  for (const Eigen::VectorXd& jump : point.contact_jumps) sum += jump.squaredNorm();
   for (int s = 0; s < segment_count(); ++s) {
     const ShootingSegment& segment = segments_[s];
     sum += initial_state_error(point, s).squaredNorm();

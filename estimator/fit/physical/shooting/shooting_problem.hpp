@@ -24,6 +24,10 @@ namespace estimator {
 inline constexpr double kStartAngleDeviation = 10.0;
 inline constexpr double kStartRateDeviation = 100.0;
 
+/// Standard deviation of the jump of an active contact's points at a shooting node [m]. It is far
+/// below the resolution of sensors, so that process noise does not move feet.
+inline constexpr double kContactTolerance = 1e-6;
+
 /// Duration of the time intervals for which integration steps are chosen separately [s].
 inline constexpr double kStepPiece = 0.2;
 
@@ -59,6 +63,9 @@ struct ShootingNoise {
 /// parameters χ are physical and every sample y is used. With the integrated state φ, the cost is
 ///
 ///   Σ ((θ(t; x_k, χ) − offset − y)/σ_y)² + Σ ‖Q^{−½} (x_{k+1} − φ(x_k, χ))‖² + priors.
+///
+/// A contact with the ground that lasts from one node interval to the next adds the condition that
+/// its points stay where they are at the node, with the tolerance kContactTolerance.
 ///
 /// Inertial sensors and delayed encoders add similar terms at their sample instants
 /// (SensorSampleInstants), with accelerations from the equations of motion.
@@ -199,6 +206,7 @@ class ShootingProblem final : public LeastSquaresProblem {
     std::vector<Eigen::MatrixXd> angles;  ///< predicted readings of each segment
     std::shared_ptr<const std::vector<SensorSampleInstants>>
         instants;                          ///< sample instants of each segment
+    std::vector<Eigen::VectorXd> contact_jumps;  ///< after each node, in units of kContactTolerance
     std::vector<Eigen::MatrixXd> sampled;  ///< predictions of each node: instants × sampled_
     double cost = 0.0;
     std::shared_ptr<Sensitivities> slopes;  ///< null for a candidate point
@@ -207,6 +215,7 @@ class ShootingProblem final : public LeastSquaresProblem {
     kReadings,
     kInertial,
     kAcceleration,
+    kContact,
     kStart,
     kPrior
   };
@@ -247,6 +256,8 @@ class ShootingProblem final : public LeastSquaresProblem {
   double reading_error(const Iterate& point, int segment, int sample, int sensor) const;
   Eigen::Vector2d whitened_defect(const Iterate& point, int segment, int interval,
                                   int coordinate) const;
+  std::vector<int> lasting_contact_equations(const Iterate& point, int segment, int interval) const;
+  void compute_contact_jumps(Iterate& point) const;
   Eigen::Matrix2d defect_whitening(int segment, int interval) const;
   Eigen::VectorXd acceleration_weights(int node, int coordinate) const;
   void update_acceleration_whitening();
@@ -257,6 +268,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   void linearize_instant(int node, int place, int instant, int row, double weight,
                          ResidualBlock& out) const;
   void linearize_acceleration(const ResidualBlockId& block, ResidualBlock& out) const;
+  void linearize_contacts(const ResidualBlockId& block, ResidualBlock& out) const;
   void linearize_initial_state(const ResidualBlockId& block, ResidualBlock& out) const;
 
   int joint_count_;
