@@ -170,7 +170,7 @@ struct NullDirection {
 };
 
 /// The open-loop simulation error of one encoder over all fitted segments.
-struct SimulationError {
+struct OpenLoopError {
   std::string joint;
   double rmse = 0.0;  ///< root-mean-square error [rad]; [m] for a sliding joint
   JointKind kind = JointKind::kRevolute;
@@ -246,11 +246,11 @@ struct Calibration {
   EstimateKind kind = EstimateKind::kShadow;
   std::vector<ParameterEstimate> parameters;  ///< the free parameters
   /// Parameters that are computed from the free parameters (`ParameterDependency`).
-  std::vector<ParameterEstimate> tied;
+  std::vector<ParameterEstimate> dependent;
   Eigen::MatrixXd covariance;   ///< free × free
   Eigen::MatrixXd correlation;  ///< free × free
   std::vector<NullDirection> null_directions;
-  std::vector<SimulationError> simulation;
+  std::vector<OpenLoopError> simulation;
   /// Duration after which the simulation restarts from the estimated states [s]. Finite only if
   /// recorded controls have noise, because controllers then react to the true motion.
   double simulation_horizon = std::numeric_limits<double>::infinity();
@@ -280,7 +280,8 @@ struct Calibration {
   double step = 0.0;  ///< integration step used [s]
   /// Weight of the state errors relative to the observations; shadow (SPOOK) parameters only.
   double state_error_weight = 0.0;
-  bool approached = false;  ///< whether a shadow fit started from estimated physical parameters
+  bool started_from_physical =
+      false;  ///< whether a shadow fit started from estimated physical parameters
   /// Stage to which the following members belong.
   EstimationStage first_stage = EstimationStage::kJointEstimation;
   Termination termination = Termination::kNumericalFailure;
@@ -297,7 +298,7 @@ struct Calibration {
   Verdict verdict;
   /// Estimates from parts of the recordings. This and all following members are for physical
   /// parameters only.
-  std::vector<RecordingPartEstimate> pieces;
+  std::vector<RecordingPartEstimate> parts;
   ConsistencyTest agreement;
   std::vector<ParameterCombination> combinations;
   std::vector<PrincipalInertia> principal;  ///< for bodies with free moments of inertia

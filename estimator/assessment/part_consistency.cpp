@@ -31,16 +31,16 @@ Eigen::MatrixXd whitening_basis(const Eigen::MatrixXd& H) {
 }
 
 /// The score and information of one part, in coordinates with total information 1.
-struct WhitePiece {
+struct WhitePart {
   Eigen::VectorXd score;
   Eigen::MatrixXd information, noise;
   Eigen::VectorXd shares;  ///< part's share of the total information in each direction, 0 to 1
   Eigen::MatrixXd directions;
 
-  WhitePiece(const RecordingPartScore& piece, const Eigen::MatrixXd& B)
-      : score(B.transpose() * piece.score),
-        information(B.transpose() * piece.information * B),
-        noise(B.transpose() * piece.noise * B) {
+  WhitePart(const RecordingPartScore& part, const Eigen::MatrixXd& B)
+      : score(B.transpose() * part.score),
+        information(B.transpose() * part.information * B),
+        noise(B.transpose() * part.noise * B) {
     const SymmetricEigen eigen = symmetric_eigen(information);
     shares = eigen.values.cwiseMax(0.0);
     directions = eigen.vectors;
@@ -52,7 +52,7 @@ struct WhitePiece {
   }
 };
 
-ConsistencyTest cochran_test(const std::vector<WhitePiece>& pieces, Eigen::Index size) {
+ConsistencyTest cochran_test(const std::vector<WhitePart>& parts, Eigen::Index size) {
   Eigen::MatrixXd N = Eigen::MatrixXd::Zero(size, size);
   Eigen::VectorXd b = Eigen::VectorXd::Zero(size);
   struct SeenPart {
@@ -62,11 +62,11 @@ ConsistencyTest cochran_test(const std::vector<WhitePiece>& pieces, Eigen::Index
   };
   std::vector<SeenPart> seen;
   double rows = 0.0;
-  for (const WhitePiece& piece : pieces) {
-    const Eigen::MatrixXd E = piece.seen();
+  for (const WhitePart& part : parts) {
+    const Eigen::MatrixXd E = part.seen();
     if (E.cols() == 0) continue;
-    seen.push_back({E.transpose() * piece.information, E.transpose() * piece.score,
-                    SymmetricFactor(E.transpose() * piece.noise * E)});
+    seen.push_back({E.transpose() * part.information, E.transpose() * part.score,
+                    SymmetricFactor(E.transpose() * part.noise * E)});
     const auto& [D, g, C] = seen.back();
     N += D.transpose() * C.solve(D);
     b += D.transpose() * C.solve(g);
@@ -101,25 +101,25 @@ void add_shift_of_whole(const Eigen::VectorXd& d, const Eigen::MatrixXd& noise,
 
 /// Returns (1 − A)⁻¹ for the whitened information matrix A of a part, without the directions that
 /// only this part identifies.
-Eigen::MatrixXd leave_one_out_inverse(const WhitePiece& piece) {
-  const Eigen::VectorXd gain = piece.shares.unaryExpr(
+Eigen::MatrixXd leave_one_out_inverse(const WhitePart& part) {
+  const Eigen::VectorXd gain = part.shares.unaryExpr(
       [](double share) { return 1.0 - share > kOthersShare ? 1.0 / (1.0 - share) : 0.0; });
-  return piece.directions * gain.asDiagonal() * piece.directions.transpose();
+  return part.directions * gain.asDiagonal() * part.directions.transpose();
 }
 
 /// Stores the change of the parameters if fitted to this part alone, with standard deviations, in
 /// parameter units.
 /// @param own  diagonal of the part's information matrix in parameter units
-void store_estimate(const WhitePiece& piece, const Eigen::VectorXd& own, const Eigen::MatrixXd& B,
+void store_estimate(const WhitePart& part, const Eigen::VectorXd& own, const Eigen::MatrixXd& B,
                     RecordingPartComparison& result) {
   const Eigen::VectorXd inverse =
-      piece.shares.unaryExpr([](double share) { return share > kSeenShare ? 1.0 / share : 0.0; });
+      part.shares.unaryExpr([](double share) { return share > kSeenShare ? 1.0 / share : 0.0; });
   const Eigen::MatrixXd A =
-      B * piece.directions * inverse.asDiagonal() * piece.directions.transpose();
+      B * part.directions * inverse.asDiagonal() * part.directions.transpose();
   const Eigen::MatrixXd missing =
-      B * piece.directions *
+      B * part.directions *
       inverse.unaryExpr([](double value) { return value > 0.0 ? 0.0 : 1.0; }).asDiagonal();
-  Eigen::VectorXd deviation = (A * piece.noise * A.transpose()).diagonal().cwiseSqrt();
+  Eigen::VectorXd deviation = (A * part.noise * A.transpose()).diagonal().cwiseSqrt();
   for (Eigen::Index i = 0; i < deviation.size(); ++i) {
     // Unidentified directions of the part would add at least this uncertainty. A parameter that
     // affects none of its readings only moves with others through the other parts.
@@ -127,39 +127,39 @@ void store_estimate(const WhitePiece& piece, const Eigen::VectorXd& own, const E
     if (!(least < deviation[i]) || !(own[i] > 0.0))
       deviation[i] = std::numeric_limits<double>::quiet_NaN();
   }
-  result.estimates.push_back(A * piece.score);
+  result.estimates.push_back(A * part.score);
   result.deviations.push_back(deviation);
 }
 
 }  // namespace
 
-RecordingPartComparison compare_part_scores(const std::vector<RecordingPartScore>& pieces,
+RecordingPartComparison compare_part_scores(const std::vector<RecordingPartScore>& parts,
                                             const Eigen::MatrixXd& prior_information,
                                             const Eigen::VectorXd& prior_score, bool cut) {
-  assert(pieces.size() >= 2);
+  assert(parts.size() >= 2);
   Eigen::MatrixXd H = prior_information;
-  for (const RecordingPartScore& piece : pieces) H += piece.information;
+  for (const RecordingPartScore& part : parts) H += part.information;
   const Eigen::MatrixXd B = whitening_basis(H);
-  std::vector<WhitePiece> white;
-  for (const RecordingPartScore& piece : pieces) white.emplace_back(piece, B);
+  std::vector<WhitePart> white;
+  for (const RecordingPartScore& part : parts) white.emplace_back(part, B);
 
   Eigen::VectorXd d = B.transpose() * prior_score;
-  for (const WhitePiece& piece : white) d += piece.score;
+  for (const WhitePart& part : white) d += part.score;
   RecordingPartComparison result;
   result.agreement = cochran_test(white, B.cols());
   result.shift = B * d;
-  const auto count = static_cast<double>(pieces.size());
+  const auto count = static_cast<double>(parts.size());
   Eigen::MatrixXd V = Eigen::MatrixXd::Zero(B.cols(), B.cols()), noise = V;
   Eigen::VectorXd shares = Eigen::VectorXd::Zero(H.rows()), squares = shares;
   for (std::size_t p = 0; p < white.size(); ++p) {
-    const WhitePiece& piece = white[p];
-    const Eigen::VectorXd e = leave_one_out_inverse(piece) * (piece.score - piece.information * d);
+    const WhitePart& part = white[p];
+    const Eigen::VectorXd e = leave_one_out_inverse(part) * (part.score - part.information * d);
     V += (count - 1.0) / count * e * e.transpose();
-    noise += piece.noise;
-    const Eigen::VectorXd share = (B * piece.information * B.transpose()).diagonal();
+    noise += part.noise;
+    const Eigen::VectorXd share = (B * part.information * B.transpose()).diagonal();
     shares += share;
     squares += share.cwiseAbs2();
-    store_estimate(piece, pieces[p].information.diagonal(), B, result);
+    store_estimate(part, parts[p].information.diagonal(), B, result);
   }
   if (cut) add_shift_of_whole(d, noise, result.agreement);
   result.agreement.p_value =

@@ -50,10 +50,10 @@ struct RecordingPartComparison {
 };
 
 /// Compares the estimates from parts of the recordings.
-/// @param pieces  two or more parts with the same parameters
+/// @param parts  two or more parts with the same parameters
 /// @param prior_information  information matrix of the priors, with the gradient `prior_score`
 /// @param cut  whether segments that were fitted as a whole were cut into parts
-RecordingPartComparison compare_part_scores(const std::vector<RecordingPartScore>& pieces,
+RecordingPartComparison compare_part_scores(const std::vector<RecordingPartScore>& parts,
                                             const Eigen::MatrixXd& prior_information,
                                             const Eigen::VectorXd& prior_score, bool cut);
 

@@ -179,7 +179,7 @@ BootstrapParameter assess_parameter(const ParameterEstimate& reported, std::size
     result.blocks_half_interval = draws.all_blocks.half_intervals[index];
   }
   const std::vector<double> left_out = values_of(draws.left_out, index);
-  const double acceleration = estimate_acceleration(left_out);
+  const double acceleration = estimate_bca_acceleration(left_out);
   result.jackknife_deviation = compute_jackknife_deviation(left_out);
   result.noise = summarize_draws(values_of(draws.noise, index), reported.value, acceleration);
   result.blocks =

@@ -76,10 +76,10 @@ class ShadowCalibration {
       return;
     CalibrationOptions options = options_;
     options.step = 0.0;
-    const auto approached =
+    const auto started_from_physical =
         estimate_physical_initial_values(input_.mechanism, recordings, options, monitor_);
-    result_.approached = approached.has_value();
-    if (approached) input_.mechanism = *approached;
+    result_.started_from_physical = started_from_physical.has_value();
+    if (started_from_physical) input_.mechanism = *started_from_physical;
   }
 
   LmSummary solve_stage(LeastSquaresProblem& problem, const FitStage& stage) {

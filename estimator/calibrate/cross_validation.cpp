@@ -81,15 +81,14 @@ std::vector<State> estimate_states(TrajectoryProblem& problem, const ShadowInput
 }
 
 void fill_matrices(const CrossValidationFold& fold, Eigen::Index row, CrossValidation& result) {
-  for (std::size_t p = 0; p < result.pieces.size(); ++p) {
+  for (std::size_t p = 0; p < result.parts.size(); ++p) {
     const auto column = static_cast<Eigen::Index>(p);
     const std::vector<SegmentTrajectory>& trajectories =
         column == row ? fold.evaluation.trajectories : fold.calibration.trajectories;
-    result.observation(row, column) =
-        observation_rmse(trajectories, result.kinds, result.pieces[p]);
+    result.observation(row, column) = observation_rmse(trajectories, result.kinds, result.parts[p]);
     for (std::size_t j = 0; j < result.joints.size(); ++j) {
       result.simulation[j](row, column) = simulation_rmse(
-          trajectories, result.kinds[j], result.pieces[p], static_cast<Eigen::Index>(j));
+          trajectories, result.kinds[j], result.parts[p], static_cast<Eigen::Index>(j));
     }
   }
 }
@@ -136,23 +135,23 @@ ParameterEvaluation evaluate_shadow(const Mechanism& rig, const Calibration& cal
 }
 
 /// Calibrates without the part `held_out`, and evaluates it with the same step and weight.
-CrossValidationFold run_fold(const Mechanism& mechanism, const std::vector<Recording>& pieces,
+CrossValidationFold run_fold(const Mechanism& mechanism, const std::vector<Recording>& parts,
                              std::size_t held_out, const CalibrationOptions& options,
                              const CalibrationMonitor& monitor) {
   std::vector<Recording> others;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (i != held_out) others.push_back(pieces[i]);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i != held_out) others.push_back(parts[i]);
   }
   CrossValidationFold fold;
   try {
     fold.calibration = calibrate(mechanism, others, options, monitor);
     fold.evaluation =
-        evaluate_calibration(mechanism, fold.calibration, {pieces[held_out]}, options, monitor);
+        evaluate_calibration(mechanism, fold.calibration, {parts[held_out]}, options, monitor);
     for (const Message& note : fold.evaluation.notes) {
-      fold.calibration.notes.push_back(add_recording_name(pieces[held_out].name, note));
+      fold.calibration.notes.push_back(add_recording_name(parts[held_out].name, note));
     }
   } catch (const std::invalid_argument& fault) {
-    throw std::invalid_argument("holding out " + pieces[held_out].name + ": " + fault.what());
+    throw std::invalid_argument("holding out " + parts[held_out].name + ": " + fault.what());
   }
   return fold;
 }
@@ -222,17 +221,17 @@ CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Rec
     throw std::invalid_argument(
         "cross-validation needs at least two recordings, or parts of a recording");
   }
-  const std::vector<Recording> pieces = split_held_out_sensors(mechanism, given);
+  const std::vector<Recording> parts = split_held_out_sensors(mechanism, given);
   CrossValidation result;
-  for (const Recording& piece : pieces) result.pieces.push_back(piece.name);
+  for (const Recording& part : parts) result.parts.push_back(part.name);
   for (const Encoder& sensor : used_encoders(mechanism)) result.joints.push_back(sensor.name);
   result.kinds = encoder_joint_kinds(mechanism);
-  const auto n = static_cast<Eigen::Index>(pieces.size());
+  const auto n = static_cast<Eigen::Index>(parts.size());
   result.observation.setConstant(n, n, std::numeric_limits<double>::quiet_NaN());
   result.simulation.assign(result.joints.size(), result.observation);
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
     if (on_fold) on_fold(static_cast<int>(i));
-    CrossValidationFold fold = run_fold(mechanism, pieces, i, options, monitor);
+    CrossValidationFold fold = run_fold(mechanism, parts, i, options, monitor);
     if (is_stop_requested(monitor)) {
       result.stopped = true;
       break;

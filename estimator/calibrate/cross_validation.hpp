@@ -20,7 +20,7 @@ struct ParameterEvaluation {
   Termination termination = Termination::kNumericalFailure;  ///< result of the state estimation
   int iterations = 0;
   /// Open-loop simulation errors, with initial states fitted to these recordings.
-  std::vector<SimulationError> simulation;
+  std::vector<OpenLoopError> simulation;
   /// See Calibration::simulation_horizon [s].
   double simulation_horizon = std::numeric_limits<double>::infinity();
   Termination simulation_termination = Termination::kNumericalFailure;
@@ -68,7 +68,7 @@ std::vector<ParameterSpread> compute_parameter_spreads(
 /// of the recordings. Fold i holds out part i, so diagonal entries are prediction errors, and all
 /// other entries are fit errors.
 struct CrossValidation {
-  std::vector<std::string> pieces;         ///< names
+  std::vector<std::string> parts;          ///< names
   std::vector<CrossValidationFold> folds;  ///< one fold per part; fewer if stopped
   std::vector<std::string> joints;         ///< names of the measured joints
   std::vector<JointKind> kinds;            ///< joint kinds of `joints`
@@ -82,10 +82,10 @@ struct CrossValidation {
 
 /// Cross-validates a calibration: holds out each part of the recordings in turn, calibrates on all
 /// other parts, and evaluates the estimates on the held-out part.
-/// @param pieces    at least two parts of the recordings, with unique names
+/// @param parts    at least two parts of the recordings, with unique names
 /// @param on_fold   called before each fold with its index from 0; may be empty
 /// @throws std::invalid_argument naming the fold, see `calibrate`
-CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Recording>& pieces,
+CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Recording>& parts,
                                const CalibrationOptions& options = {},
                                const CalibrationMonitor& monitor = {},
                                const std::function<void(int)>& on_fold = {});

@@ -33,7 +33,7 @@ Segment with_all_columns(const Mechanism& mechanism, Segment segment) {
 std::vector<int> withheld_axes(const Mechanism& mechanism, const std::vector<Segment>& segments) {
   Mechanism all = mechanism;
   all.held_out.clear();
-  std::vector<int> axes = find_inertial_axes(all, segments);
+  std::vector<int> axes = find_read_sensor_axes(all, segments);
   std::erase_if(axes, [&](int axis) {
     const auto sensor = static_cast<std::size_t>(axis / Sensor::kAxes);
     return !is_held_out(mechanism, mechanism.sensors[sensor].name);
@@ -182,11 +182,12 @@ std::vector<HeldOutSensor> assess_held_out_sensors(const ShootingProblem& fitted
   }
   for (const int axis : withheld_axes(fitted.mechanism(), segments)) {
     const auto place = std::ranges::find(all.inertial_axes(), axis) - all.inertial_axes().begin();
-    const std::string name = inertial_axis_name(all.mechanism(), axis);
+    const std::string name = sensor_axis_name(all.mechanism(), axis);
     assess({.name = name,
-            .unit = inertial_axis_unit(all.mechanism(), axis),
+            .unit = sensor_axis_unit(all.mechanism(), axis),
             .noise = all.noise().inertial[axis]},
-           all.inertial_errors(static_cast<int>(place)), name.substr(0, name.rfind('.')));
+           all.inertial_prediction_errors(static_cast<int>(place)),
+           name.substr(0, name.rfind('.')));
   }
   return judged;
 }

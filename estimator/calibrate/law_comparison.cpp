@@ -122,8 +122,8 @@ std::vector<double> logarithms(const std::vector<double>& errors) {
 }
 
 /// Returns the index of the fold that holds out a part.
-int fold_of(std::size_t piece, std::size_t pieces, int folds) {
-  return static_cast<int>(piece * static_cast<std::size_t>(folds) / pieces);
+int fold_of(std::size_t part, std::size_t parts, int folds) {
+  return static_cast<int>(part * static_cast<std::size_t>(folds) / parts);
 }
 
 /// The number of folds in which a term's magnitude ended at zero, by term and joint.
@@ -182,19 +182,19 @@ void take_estimates(const Calibration& calibration, const std::vector<int>& join
 /// Fits and evaluates one friction law over all folds, and stores its errors in `score`.
 /// @param mechanism  with this law
 /// @return false if stopped by the monitor
-bool run_law(const Mechanism& mechanism, const std::vector<Recording>& pieces,
+bool run_law(const Mechanism& mechanism, const std::vector<Recording>& parts,
              const std::vector<int>& joints, int folds, const CalibrationOptions& options,
              const CalibrationMonitor& monitor,
              const std::function<void(const FrictionLaw&, int)>& on_fold, FrictionLawScore& score) {
   const std::vector<JointKind> kinds = encoder_joint_kinds(mechanism);
-  score.errors.assign(pieces.size(), std::numeric_limits<double>::quiet_NaN());
+  score.errors.assign(parts.size(), std::numeric_limits<double>::quiet_NaN());
   Vanishing vanished(score.law.terms.size(), std::vector<int>(joints.size(), 0));
   double squares = 0.0;
   for (int fold = 0; fold < folds; ++fold) {
     if (on_fold) on_fold(score.law, fold);
     std::vector<Recording> others;
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      if (fold_of(i, pieces.size(), folds) != fold) others.push_back(pieces[i]);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (fold_of(i, parts.size(), folds) != fold) others.push_back(parts[i]);
     }
     const Calibration calibration = calibrate(mechanism, others, options, monitor);
     if (is_stop_requested(monitor)) return false;
@@ -202,13 +202,13 @@ bool run_law(const Mechanism& mechanism, const std::vector<Recording>& pieces,
     count_vanished(calibration.mechanism, score.law, joints, vanished);
     squares += std::pow(compute_pooled_rmse(calibration.trajectories, kinds), 2);
     if (fold == 0) take_estimates(calibration, joints, score);
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      if (fold_of(i, pieces.size(), folds) != fold) continue;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (fold_of(i, parts.size(), folds) != fold) continue;
       const ParameterEvaluation evaluation =
-          evaluate_calibration(mechanism, calibration, {pieces[i]}, options, monitor);
+          evaluate_calibration(mechanism, calibration, {parts[i]}, options, monitor);
       score.errors[i] = compute_pooled_rmse(evaluation.trajectories, kinds);
       if (std::isfinite(score.errors[i])) continue;
-      throw std::invalid_argument("its simulation of " + pieces[i].name + " diverges");
+      throw std::invalid_argument("its simulation of " + parts[i].name + " diverges");
     }
     if (is_stop_requested(monitor)) return false;
   }
@@ -398,14 +398,14 @@ FrictionLawComparison compare_friction_laws(
   if (given.size() < 2)
     throw std::invalid_argument(
         "a comparison of friction laws needs at least two recordings, or parts of a recording");
-  const std::vector<Recording> pieces = split_held_out_sensors(mechanism, given);
+  const std::vector<Recording> parts = split_held_out_sensors(mechanism, given);
   const std::vector<int> joints =
       choice.joints.empty() ? find_joints_with_friction(mechanism) : choice.joints;
-  const std::vector<FrictionScale> scales = estimate_friction_scales(mechanism, pieces, options);
+  const std::vector<FrictionScale> scales = estimate_friction_scales(mechanism, parts, options);
   FrictionLawComparison result;
   result.kinds = encoder_joint_kinds(mechanism);
-  result.folds = std::min(choice.folds, static_cast<int>(pieces.size()));
-  for (const Recording& piece : pieces) result.pieces.push_back(piece.name);
+  result.folds = std::min(choice.folds, static_cast<int>(parts.size()));
+  for (const Recording& part : parts) result.parts.push_back(part.name);
   for (const int j : joints) {
     result.joints.push_back(mechanism.joints[static_cast<std::size_t>(j)].name);
   }
@@ -416,7 +416,7 @@ FrictionLawComparison compare_friction_laws(
     score.parameters = law.parameter_count() * static_cast<int>(joints.size());
     try {
       const Mechanism candidate = replace_friction_law(mechanism, law, joints, scales);
-      if (!run_law(candidate, pieces, joints, result.folds, options, monitor, on_fold, score)) {
+      if (!run_law(candidate, parts, joints, result.folds, options, monitor, on_fold, score)) {
         result.stopped = true;
         return result;
       }

@@ -88,7 +88,7 @@ struct FrictionLawScore {
 
 struct FrictionLawComparison {
   std::vector<std::string> joints;  ///< joints with the compared laws
-  std::vector<std::string> pieces;
+  std::vector<std::string> parts;
   std::vector<JointKind> kinds;  ///< joint kinds of the sensors whose errors are pooled
   int folds = 0;
   std::vector<FrictionLawScore> laws;  ///< sorted by error; laws without a result come last
@@ -111,12 +111,12 @@ struct FrictionLawComparisonOptions {
 /// Compares friction laws by cross-validation. Each fold holds out neighbouring parts of the
 /// recordings and fits every law to all other parts. The held-out parts are then simulated open
 /// loop from fitted initial states.
-/// @param pieces   at least two parts of the data, given as one recording each
+/// @param parts   at least two parts of the data, given as one recording each
 /// @param on_fold  called before each fold with the law and the fold's index from 0
 /// @throws std::invalid_argument as `calibrate`; errors of single laws are stored in
 ///         FrictionLawScore::failure
 FrictionLawComparison compare_friction_laws(
-    const Mechanism& mechanism, const std::vector<Recording>& pieces,
+    const Mechanism& mechanism, const std::vector<Recording>& parts,
     const FrictionLawComparisonOptions& choice, const CalibrationOptions& options = {},
     const CalibrationMonitor& monitor = {},
     const std::function<void(const FrictionLaw&, int)>& on_fold = {});

@@ -25,14 +25,14 @@
 namespace estimator {
 namespace {
 
-std::vector<InertialAxisError> inertial_errors(const ShootingProblem& problem,
-                                               const ShootingNoise& noise) {
+std::vector<InertialAxisError> inertial_prediction_errors(const ShootingProblem& problem,
+                                                          const ShootingNoise& noise) {
   std::vector<InertialAxisError> errors;
   for (int place = 0; place < std::ssize(problem.inertial_axes()); ++place) {
     const int axis = problem.inertial_axes()[static_cast<std::size_t>(place)];
     const int readings = problem.inertial_reading_count(place);
-    errors.push_back({inertial_axis_name(problem.mechanism(), axis),
-                      inertial_axis_unit(problem.mechanism(), axis),
+    errors.push_back({sensor_axis_name(problem.mechanism(), axis),
+                      sensor_axis_unit(problem.mechanism(), axis),
                       std::sqrt(problem.inertial_squared_error(place) / std::max(readings, 1)),
                       noise.inertial[axis], readings});
   }
@@ -196,7 +196,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
     result.torque_predictions = predict_torques(filtered_at, fit, options);
     if (is_converged(result.termination)) result.motion_predictions = predict_motions(fit);
   }
-  result.inertial = inertial_errors(reached, fit.joint_problem().noise());
+  result.inertial = inertial_prediction_errors(reached, fit.joint_problem().noise());
   result.trajectories = fit.trajectories();
   if (!result.refined) profile(reached);
   result.held_out = assess_held_out_sensors(reached, fit.input(), book, grid);
@@ -236,7 +236,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
     if (const auto parts = compare_recording_parts(fit, result.refined, monitor)) {
       inflate_uncertainty_for_scatter(*parts, book.free_parameters(), uncertainty);
       result.agreement = parts->comparison.agreement;
-      result.pieces = list_estimates_by_part(*parts, book.free_parameters());
+      result.parts = list_estimates_by_part(*parts, book.free_parameters());
     }
     note_cancellation();
   }
@@ -273,9 +273,9 @@ std::optional<Mechanism> estimate_physical_initial_values(const Mechanism& mecha
   }
   fit.estimate_jointly(start);
   if (!is_converged(fit.joint_estimation_history().termination)) return std::nullopt;
-  Mechanism approached = mechanism;
-  copy_parameter_values(fit.joint_problem().mechanism(), approached);
-  return approached;
+  Mechanism started_from_physical = mechanism;
+  copy_parameter_values(fit.joint_problem().mechanism(), started_from_physical);
+  return started_from_physical;
 }
 
 ParameterEvaluation evaluate_physical_parameters(const Mechanism& rig, const Mechanism& estimate,

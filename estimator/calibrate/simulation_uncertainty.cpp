@@ -7,8 +7,8 @@
 
 namespace estimator {
 
-std::vector<SimulationError> measure_simulation_errors(const ShootingProblem& problem) {
-  std::vector<SimulationError> errors;
+std::vector<OpenLoopError> measure_simulation_errors(const ShootingProblem& problem) {
+  std::vector<OpenLoopError> errors;
   for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
     errors.push_back({problem.encoder(sensor).name,
                       std::sqrt(problem.squared_error(sensor) / problem.reading_count(sensor)),

@@ -13,7 +13,7 @@
 namespace estimator {
 
 /// Returns the root-mean-square simulation error of each encoder at the current point of a problem.
-std::vector<SimulationError> measure_simulation_errors(const ShootingProblem& problem);
+std::vector<OpenLoopError> measure_simulation_errors(const ShootingProblem& problem);
 
 /// Returns half-widths of 95 % confidence intervals, assuming that the parameters depend linearly
 /// on the readings, with the one-sided intervals of parameters at bounds.

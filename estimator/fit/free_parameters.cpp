@@ -237,7 +237,7 @@ Eigen::VectorXd FreeParameters::upper(const Mechanism& mechanism) const {
   return gather(mechanism, indices_, &Parameter::upper);
 }
 
-Eigen::VectorXd FreeParameters::growth_limits(const Mechanism& mechanism) const {
+Eigen::VectorXd FreeParameters::step_factor_limits(const Mechanism& mechanism) const {
   Eigen::VectorXd growth = Eigen::VectorXd::Constant(size(), HUGE_VAL);
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     const int rate =

@@ -86,9 +86,9 @@ class FreeParameters {
   Eigen::VectorXd lower(const Mechanism& mechanism) const;
   Eigen::VectorXd upper(const Mechanism& mechanism) const;
   /// Returns the largest factor by which one step may change each parameter
-  /// (LeastSquaresProblem::growth_limits). It is four for the decay rate ζ of a Stribeck excess,
-  /// which changes the decay speed by a factor of two, and infinite otherwise.
-  Eigen::VectorXd growth_limits(const Mechanism& mechanism) const;
+  /// (LeastSquaresProblem::step_factor_limits). It is four for the decay rate ζ of a Stribeck
+  /// excess, which changes the decay speed by a factor of two, and infinite otherwise.
+  Eigen::VectorXd step_factor_limits(const Mechanism& mechanism) const;
 
   /// Adds `step` to the free parameter values of `from` and stores the sums in `to`. Then updates
   /// the dependent parameters of `to`.

@@ -62,7 +62,7 @@ class InertiaParameterizedProblem final : public LeastSquaresProblem {
   Eigen::VectorXd parameter_values() const override;
   Eigen::VectorXd lower_bounds() const override;
   Eigen::VectorXd upper_bounds() const override;
-  Eigen::VectorXd growth_limits() const override { return problem_.growth_limits(); }
+  Eigen::VectorXd step_factor_limits() const override { return problem_.step_factor_limits(); }
 
  private:
   struct ParameterizedBody {

@@ -104,7 +104,7 @@ std::vector<Encoder> all_encoders(const Mechanism& mechanism) {
                        mechanism.joint_parameter_index(j, JointParameter::kEncoderOffset),
                        mechanism.joint_parameter_index(j, JointParameter::kEncoderDelay)});
   }
-  for (int i = 0; i < mechanism.body_encoder_count(); ++i) {
+  for (int i = 0; i < mechanism.count_encoders_between_bodies(); ++i) {
     const BodyEncoder& encoder = mechanism.body_encoders[i];
     sensors.push_back({encoder.name, encoder_joint_kind(mechanism, encoder),
                        encoder_joint_terms(mechanism, encoder),

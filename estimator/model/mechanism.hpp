@@ -104,7 +104,7 @@ struct Mechanism {
   int body_count() const { return static_cast<int>(bodies.size()); }
   int joint_count() const { return static_cast<int>(joints.size()); }
   int fixed_joint_count() const { return static_cast<int>(fixed_joints.size()); }
-  int body_encoder_count() const { return static_cast<int>(body_encoders.size()); }
+  int count_encoders_between_bodies() const { return static_cast<int>(body_encoders.size()); }
   int sensor_count() const { return static_cast<int>(sensors.size()); }
   int contact_count() const { return static_cast<int>(contacts.size()); }
 
@@ -127,8 +127,8 @@ struct Mechanism {
            static_cast<int>(quantity);
   }
   int sensor_parameter_index(int sensor, SensorParameter quantity) const {
-    return body_encoder_parameter_index(body_encoder_count(), {}) + sensor * kSensorParameters +
-           static_cast<int>(quantity);
+    return body_encoder_parameter_index(count_encoders_between_bodies(), {}) +
+           sensor * kSensorParameters + static_cast<int>(quantity);
   }
   int air_drag_parameter_index(int body, AirDragParameter quantity) const {
     return sensor_parameter_index(sensor_count(), {}) + body * kAirDragParameters +

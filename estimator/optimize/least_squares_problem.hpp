@@ -101,7 +101,7 @@ class LeastSquaresProblem {
   /// Returns the largest factors (> 1) by which one step may increase or decrease each positive
   /// parameter, because the linearization is invalid beyond them. Infinite, or an empty vector,
   /// without limits.
-  virtual Eigen::VectorXd growth_limits() const { return {}; }
+  virtual Eigen::VectorXd step_factor_limits() const { return {}; }
 };
 
 }  // namespace estimator

@@ -83,7 +83,7 @@ class LevenbergMarquardt {
         factor_(problem.shape(), problem.max_block_rows()),
         lower_(problem.lower_bounds()),
         upper_(problem.upper_bounds()),
-        growth_(problem.growth_limits()),
+        growth_(problem.step_factor_limits()),
         damping_(options) {}
 
   LmSummary run() {

@@ -26,7 +26,7 @@ class StepResidualEvaluator {
         joint_count_(mechanism.joint_count()) {
     int motor = 0;
     for (const Joint& joint : joints_) motor_.push_back(joint.motor.present ? motor++ : -1);
-    set_row_constants(mechanism);
+    compute_constraint_row_constants(mechanism);
   }
 
  protected:
@@ -46,7 +46,7 @@ class StepResidualEvaluator {
 
   /// Computes γ, Σ, Σ_w⁻¹ and ρ of every constraint row, which are constant
   /// (ConstraintRowConstants).
-  void set_row_constants(const Mechanism& mechanism) {
+  void compute_constraint_row_constants(const Mechanism& mechanism) {
     const std::vector<Eigen::Vector2d> weights = constrained_inertias(mechanism, values_);
     for (std::size_t j = 0; j < joints_.size(); ++j) {
       const ConstraintRelaxation relaxation =

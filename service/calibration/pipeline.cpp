@@ -326,24 +326,24 @@ estimator::Calibration run_calibration(CalibrationInput& input,
 }
 
 estimator::CrossValidation run_cross_validation(CalibrationInput& input,
-                                                const std::vector<estimator::Recording>& pieces,
+                                                const std::vector<estimator::Recording>& parts,
                                                 const estimator::CalibrationMonitor& monitor,
                                                 const std::function<void(int)>& on_fold) {
   const WallTime timed(input.context.wall_time);
   return with_faults_named(input, [&] {
-    return estimator::cross_validate(input.rig.mechanism, pieces, input.context.options, monitor,
+    return estimator::cross_validate(input.rig.mechanism, parts, input.context.options, monitor,
                                      on_fold);
   });
 }
 
 estimator::FrictionLawComparison run_friction_law_comparison(
-    CalibrationInput& input, const std::vector<estimator::Recording>& pieces,
+    CalibrationInput& input, const std::vector<estimator::Recording>& parts,
     const estimator::FrictionLawComparisonOptions& choice,
     const estimator::CalibrationMonitor& monitor,
     const std::function<void(const estimator::FrictionLaw& law, int fold)>& on_fold) {
   const WallTime timed(input.context.wall_time);
   return with_faults_named(input, [&] {
-    return estimator::compare_friction_laws(input.rig.mechanism, pieces, choice,
+    return estimator::compare_friction_laws(input.rig.mechanism, parts, choice,
                                             input.context.options, monitor, on_fold);
   });
 }
@@ -353,16 +353,16 @@ estimator::Validation run_validation(const CalibrationRequest& request, double w
                                      const estimator::CalibrationMonitor& monitor,
                                      const std::function<void(int index, int count)>& on_window) {
   take_choices(request.values, input.context.options);
-  std::vector<estimator::Recording> pieces = cut_into_windows(input.recordings, window);
+  std::vector<estimator::Recording> parts = cut_into_windows(input.recordings, window);
   int count = 0;
-  for (const auto& piece : pieces) count += static_cast<int>(piece.segments.size());
+  for (const auto& part : parts) count += static_cast<int>(part.segments.size());
   estimator::Mechanism rig = parse_rig(request.rig_name, request.rig_text).mechanism;
   rig.held_out = input.rig.mechanism.held_out;
   try {
     const WallTime timed(input.context.wall_time);
-    pieces = without_rest(input.rig.mechanism, std::move(pieces), input.context.held);
+    parts = without_rest(input.rig.mechanism, std::move(parts), input.context.held);
     estimator::Validation validation =
-        estimator::validate_parameters(rig, input.rig.mechanism, pieces, input.context.options,
+        estimator::validate_parameters(rig, input.rig.mechanism, parts, input.context.options,
                                        start, monitor, [&](int index) { on_window(index, count); });
     note_short_segments(input, window, validation);
     return validation;

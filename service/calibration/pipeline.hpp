@@ -56,14 +56,14 @@ estimator::Calibration run_calibration(CalibrationInput& input,
 /// parts. Stores the wall time in `input`.
 /// @throws InputError for unusable input, or if a part cannot be left out
 estimator::CrossValidation run_cross_validation(CalibrationInput& input,
-                                                const std::vector<estimator::Recording>& pieces,
+                                                const std::vector<estimator::Recording>& parts,
                                                 const estimator::CalibrationMonitor& monitor,
                                                 const std::function<void(int)>& on_fold);
 
 /// Compares friction laws by their prediction errors on held-out parts of the data. Stores the wall
 /// time in `input`.
 estimator::FrictionLawComparison run_friction_law_comparison(
-    CalibrationInput& input, const std::vector<estimator::Recording>& pieces,
+    CalibrationInput& input, const std::vector<estimator::Recording>& parts,
     const estimator::FrictionLawComparisonOptions& choice,
     const estimator::CalibrationMonitor& monitor,
     const std::function<void(const estimator::FrictionLaw& law, int fold)>& on_fold);

@@ -170,8 +170,8 @@ py::dict calibrate(const PythonRequest& program, PythonMonitor& monitor) {
 /// Cross-validates a request.
 /// @param by  what to hold out: "recording" or "segment"; empty: segments for a single recording,
 /// otherwise recordings
-py::dict crossvalidate(const PythonRequest& program, const std::string& by, int pieces,
-                       double piece_length, PythonMonitor& monitor) {
+py::dict crossvalidate(const PythonRequest& program, const std::string& by, int parts,
+                       double part_length, PythonMonitor& monitor) {
   CalibrationInput input;
   std::vector<estimator::Finding> findings;
   const auto validation = solve(program, monitor, [&](const estimator::CalibrationMonitor& hooks) {
@@ -179,7 +179,7 @@ py::dict crossvalidate(const PythonRequest& program, const std::string& by, int 
     findings = diagnose_and_repair_input(input);
     const bool segments = by == "segment" || (by.empty() && input.recordings.size() == 1);
     const HeldOutPartOptions cut = {
-        segments ? HeldOutPartKind::kSegment : HeldOutPartKind::kRecording, pieces, piece_length};
+        segments ? HeldOutPartKind::kSegment : HeldOutPartKind::kRecording, parts, part_length};
     const auto cuttings = cut_into_parts(input.recordings, input.context.recordings, cut);
     return run_cross_validation(input, cuttings, hooks,
                                 [&](int fold) { monitor.set_part("fold", fold, cuttings.size()); });
@@ -238,7 +238,7 @@ void bind_estimation_functions(py::module_& module) {
   py::class_<PythonMonitor>(module, "Monitor")
       .def(py::init<py::object, int>(), "progress"_a, "threads"_a);
   module.def("calibrate", &calibrate);
-  module.def("crossvalidate", &crossvalidate, "request"_a, "by"_a, "pieces"_a, "piece_length"_a,
+  module.def("crossvalidate", &crossvalidate, "request"_a, "by"_a, "parts"_a, "part_length"_a,
              "monitor"_a);
   module.def("validate", &validate, "request"_a, "window"_a, "start_window"_a, "monitor"_a);
   module.def("check", &check);

@@ -38,20 +38,20 @@ estimator::Segment crop(const estimator::Segment& segment, double from, double t
 
 constexpr int kPartsMax = 1000;  // each needs one calibration
 
-int piece_count(const estimator::Segment& segment, const HeldOutPartOptions& cut) {
+int part_count(const estimator::Segment& segment, const HeldOutPartOptions& cut) {
   if (cut.count > 0) return cut.count;
   const double duration = segment.duration() + segment.period;
   return std::max(1, static_cast<int>(std::lround(std::min(duration / cut.length, 1e6))));
 }
 
 void cut_segment(const std::string& name, const estimator::Segment& segment,
-                 const HeldOutPartOptions& cut, std::vector<estimator::Recording>& pieces) {
-  const int count = piece_count(segment, cut);
+                 const HeldOutPartOptions& cut, std::vector<estimator::Recording>& parts) {
+  const int count = part_count(segment, cut);
   const int rows = segment.sample_count();
-  const auto first_of = [&](int piece) {
-    if (piece == count) return rows;
-    return cut.length > 0.0 ? segment.first_sample_at_or_after(piece * cut.length)
-                            : piece * (rows / count);
+  const auto first_of = [&](int part) {
+    if (part == count) return rows;
+    return cut.length > 0.0 ? segment.first_sample_at_or_after(part * cut.length)
+                            : part * (rows / count);
   };
   for (int i = 0; i < count; ++i) {
     const int first = first_of(i), samples = first_of(i + 1) - first;
@@ -62,7 +62,7 @@ void cut_segment(const std::string& name, const estimator::Segment& segment,
     }
     const estimator::Segment part = segment_rows(segment, first, samples);
     const double end = part.start + part.duration();
-    pieces.push_back(
+    parts.push_back(
         {name + " " + format_number(part.start, 6) + " s to " + format_number(end, 6) + " s",
          {part}});
   }
@@ -93,7 +93,7 @@ std::string segment_name(const estimator::Recording& recording, const UsedRecord
   std::string what = recordings.front().name + ": cross-validation needs at least two parts";
   what += cut.kind == HeldOutPartKind::kRecording ? ". Give several recordings, --by segment, or"
                                                   : ". Give";
-  throw proto::InputError(what + " --pieces N or --piece-length S");
+  throw proto::InputError(what + " --parts N or --part-length S");
 }
 
 }  // namespace
@@ -167,28 +167,28 @@ std::vector<estimator::Recording> cut_into_parts(
     const std::vector<estimator::Recording>& recordings, const std::vector<UsedRecording>& uses,
     const HeldOutPartOptions& cut) {
   const bool inside_segments = cut.count > 0 || cut.length > 0.0;
-  std::vector<estimator::Recording> pieces;
+  std::vector<estimator::Recording> parts;
   for (std::size_t i = 0; i < recordings.size(); ++i) {
     const estimator::Recording& recording = recordings[i];
     if (!inside_segments && cut.kind == HeldOutPartKind::kRecording) {
-      pieces.push_back(recording);
+      parts.push_back(recording);
       continue;
     }
     for (const estimator::Segment& segment : recording.segments) {
       const std::string name = segment_name(recording, uses[i], segment);
       if (inside_segments) {
-        cut_segment(name, segment, cut, pieces);
+        cut_segment(name, segment, cut, parts);
       } else {
-        pieces.push_back({name, {segment}});
+        parts.push_back({name, {segment}});
       }
     }
   }
-  if (pieces.size() < 2) refuse_few(recordings, cut);
-  if (pieces.size() > kPartsMax) {
-    throw proto::InputError("there would be " + std::to_string(pieces.size()) +
+  if (parts.size() < 2) refuse_few(recordings, cut);
+  if (parts.size() > kPartsMax) {
+    throw proto::InputError("there would be " + std::to_string(parts.size()) +
                             " parts; reduce them to at most " + std::to_string(kPartsMax));
   }
-  return pieces;
+  return parts;
 }
 
 std::vector<estimator::Recording> cut_into_windows(

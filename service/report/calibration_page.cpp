@@ -71,7 +71,7 @@ std::string head(const Calibration& calibration, const CalibrationMetadata& cont
       judged ? format_sentence(format_verdict(verdict)) : describe_outcome(calibration));
   if (judged && !calibration.converged()) html += render_paragraph(describe_outcome(calibration));
   html += name_inputs(context) + "<div class=\"summary\">\n";
-  for (const estimator::SimulationError& error : calibration.simulation) {
+  for (const estimator::OpenLoopError& error : calibration.simulation) {
     html += render_summary_box(
         name_simulation(calibration.simulation_horizon) + ", RMSE, joint " + error.joint,
         format_number(1e3 * error.rmse) + " " + joint_units(error.kind).error);
@@ -219,8 +219,8 @@ std::string options(const Calibration& calibration, const CalibrationMetadata& c
   if (is_physical(calibration)) {
     add_physical_options(calibration, table);
   } else {
-    table.add(
-        {"started from", calibration.approached ? "physical parameters" : "the initial values"});
+    table.add({"started from",
+               calibration.started_from_physical ? "physical parameters" : "the initial values"});
   }
   table.add({"simulation fit", !context.options.refine_simulation ? "not requested"
                                : calibration.refined              ? "done"
@@ -235,7 +235,7 @@ std::string render_calibration_page(const Calibration& calibration,
                                     const CalibrationMetadata& context,
                                     const estimator::CrossValidation* validation) {
   TrajectoryLabels labels;
-  for (const estimator::SimulationError& error : calibration.simulation) {
+  for (const estimator::OpenLoopError& error : calibration.simulation) {
     labels.joints.push_back(error.joint);
     labels.kinds.push_back(error.kind);
   }

@@ -32,7 +32,7 @@ std::string head(const CrossValidation& validation, const CalibrationMetadata& c
                             converged ? "All folds converged." : "Not all folds converged.");
   html += "<div class=\"summary\">\n";
   const CrossValidationErrors errors = compute_cross_validation_errors(validation);
-  for (const estimator::SimulationError& error : errors.simulation) {
+  for (const estimator::OpenLoopError& error : errors.simulation) {
     html += render_summary_box(
         name_simulation(simulation_horizon(validation)) + ", held out, joint " + error.joint,
         format_number(1e3 * error.rmse) + " " + joint_units(error.kind).error);
@@ -45,10 +45,10 @@ std::string head(const CrossValidation& validation, const CalibrationMetadata& c
   return html + "</div>\n";
 }
 
-std::string pieces(const CrossValidation& validation) {
+std::string parts(const CrossValidation& validation) {
   std::string html = "<section><h2>Parts</h2><ol>\n";
-  for (const std::string& piece : remove_common_folders(validation.pieces)) {
-    html += "<li>" + escape_html(piece) + "</li>\n";
+  for (const std::string& part : remove_common_folders(validation.parts)) {
+    html += "<li>" + escape_html(part) + "</li>\n";
   }
   return html + "</ol></section>\n";
 }
@@ -152,7 +152,7 @@ using TableRows = std::vector<std::vector<std::string>>;
 
 std::string thousandths(double value) { return format_significant_digits(1e3 * value, 4); }
 
-std::string piece_table(const estimator::CrossValidation& validation) {
+std::string part_table(const estimator::CrossValidation& validation) {
   const bool slides = !std::ranges::all_of(
       validation.kinds, [](estimator::JointKind kind) { return joint_traits(kind).turns; });
   const auto in_unit = [&](const std::string& title, const std::string& unit) {
@@ -171,12 +171,12 @@ std::string piece_table(const estimator::CrossValidation& validation) {
   }
   rows[0].push_back("");
   right.push_back(false);
-  const std::vector<std::string> names = remove_common_folders(validation.pieces);
+  const std::vector<std::string> names = remove_common_folders(validation.parts);
   for (std::size_t i = 0; i < validation.folds.size(); ++i) {
     const estimator::CrossValidationFold& fold = validation.folds[i];
     std::vector<std::string> row = {names[i], thousandths(fold.evaluation.observation_rmse),
                                     format_number(fold.evaluation.cost)};
-    for (const estimator::SimulationError& error : fold.evaluation.simulation) {
+    for (const estimator::OpenLoopError& error : fold.evaluation.simulation) {
       row.push_back(thousandths(error.rmse));
     }
     row.push_back(fold.calibration.converged() ? "" : "NOT CONVERGED");
@@ -184,7 +184,7 @@ std::string piece_table(const estimator::CrossValidation& validation) {
   }
   const CrossValidationErrors errors = compute_cross_validation_errors(validation);
   std::vector<std::string> all = {"all", thousandths(errors.observation), ""};
-  for (const estimator::SimulationError& error : errors.simulation) {
+  for (const estimator::OpenLoopError& error : errors.simulation) {
     all.push_back(thousandths(error.rmse));
   }
   all.emplace_back();
@@ -205,7 +205,7 @@ std::vector<estimator::Message> all_notes(const estimator::CrossValidation& vali
 
 std::string parameter_table(const estimator::CrossValidation& validation) {
   TableRows rows = {{"parameter", "mean", "± between folds", "± reported", "unit", ""}};
-  const std::vector<std::string> names = remove_common_folders(validation.pieces);
+  const std::vector<std::string> names = remove_common_folders(validation.parts);
   const std::vector<TableNotation> notations = make_spread_notations(validation.parameters);
   for (std::size_t i = 0; i < notations.size(); ++i) {
     const estimator::ParameterSpread& spread = validation.parameters[i];
@@ -222,7 +222,7 @@ std::string parameter_table(const estimator::CrossValidation& validation) {
 }  // namespace
 
 std::string render_cross_validation_sections(const CrossValidation& validation) {
-  return pieces(validation) + matrices(validation) + parameters(validation);
+  return parts(validation) + matrices(validation) + parameters(validation);
 }
 
 std::string render_cross_validation_page(const CrossValidation& validation,
@@ -252,7 +252,7 @@ std::string format_cross_validation(const estimator::CrossValidation& validation
   const std::string found =
       format_findings(add_warnings_as_findings(findings, all_notes(validation)));
   return "Each part, predicted with the parameters estimated from all other parts; RMSE in " +
-         error_unit_text(validation.kinds) + ":\n\n" + piece_table(validation) +
+         error_unit_text(validation.kinds) + ":\n\n" + part_table(validation) +
          "\nParameters over the folds:\n\n" + parameter_table(validation) + "\n" + found +
          (found.empty() ? "" : "\n") +
          (have_all_folds_converged(validation) ? "Converged" : "NOT CONVERGED") + ": " +

@@ -77,11 +77,11 @@ std::string law_table(const FrictionLawComparison& comparison) {
 }
 
 /// Formats a table of errors with a row per friction law and a column per held-out part.
-std::string piece_table(const FrictionLawComparison& comparison) {
+std::string part_table(const FrictionLawComparison& comparison) {
   std::string html = "<section><h2>Parts</h2><ol>\n";
   std::vector<std::string> titles = {"law"};
-  for (const std::string& piece : remove_common_folders(comparison.pieces)) {
-    html += "<li>" + escape_html(piece) + "</li>\n";
+  for (const std::string& part : remove_common_folders(comparison.parts)) {
+    html += "<li>" + escape_html(part) + "</li>\n";
     titles.push_back(std::to_string(titles.size()));
   }
   HtmlTable table(
@@ -120,7 +120,7 @@ std::string format_friction_comparison(const FrictionLawComparison& comparison, 
       "{}\n"
       "{}\n\n"
       "Done in {} s\n",
-      join_items(comparison.joints), comparison.pieces.size(), comparison.folds,
+      join_items(comparison.joints), comparison.parts.size(), comparison.folds,
       format_table(law_rows(comparison), {false, true, true, true, true, true, false}),
       format_sentence(describe_recommended_law(comparison)), format_number(wall_time, 3));
 }
@@ -131,7 +131,7 @@ std::string render_friction_comparison_page(const FrictionLawComparison& compari
   return render_html_page(
       title, render_report_heading(title, context, comparison.recommended >= 0,
                                    format_sentence(describe_recommended_law(comparison))) +
-                 law_table(comparison) + piece_table(comparison) + estimate_table(comparison) +
+                 law_table(comparison) + part_table(comparison) + estimate_table(comparison) +
                  render_folded_section("Data and files", render_data_section(context) +
                                                              render_input_section(context)));
 }

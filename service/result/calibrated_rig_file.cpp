@@ -212,7 +212,7 @@ std::string make_rig_file_headline(const std::string& version, const std::string
 CalibratedParameters collect_calibrated_parameters(const estimator::Calibration& calibration,
                                                    const CalibrationMetadata& context) {
   return {
-      calibration.parameters, calibration.tied, context.kept,
+      calibration.parameters, calibration.dependent, context.kept,
       make_rig_file_headline(
           context.version, context.date,
           join_items(context.recordings, [](const UsedRecording& use) { return use.summary.file; }),
@@ -235,7 +235,7 @@ std::vector<std::string> describe_estimates(const CalibratedParameters& calibrat
     lines.push_back(line + " " + estimate.unit);
   };
   for (const auto& estimate : calibrated.estimates) add(estimate);
-  for (const auto& estimate : calibrated.tied) add(estimate);
+  for (const auto& estimate : calibrated.dependent) add(estimate);
   if (!covariance.empty()) lines.push_back("Their covariance: " + covariance);
   return lines;
 }
@@ -250,12 +250,12 @@ CalibratedRigText write_calibrated_rig(const std::string& name, const std::strin
     writer.set_value(estimate.name, estimate.value, estimate_notation(estimate));
     if (priors == PriorChange::kFromEstimates) writer.set_prior(estimate);
   }
-  for (const estimator::ParameterEstimate& estimate : rig.tied) {
+  for (const estimator::ParameterEstimate& estimate : rig.dependent) {
     writer.set_dependent(estimate);
   }
-  if (!rig.tied.empty()) {
-    writer.note(join_items(rig.tied, &estimator::ParameterEstimate::name) +
-                (rig.tied.size() == 1 ? ": depends" : ": depend") +
+  if (!rig.dependent.empty()) {
+    writer.note(join_items(rig.dependent, &estimator::ParameterEstimate::name) +
+                (rig.dependent.size() == 1 ? ": depends" : ": depend") +
                 " on other parameters; the file's dependencies are unchanged");
   }
   writer.comment(rig.estimates);

@@ -11,7 +11,7 @@ namespace service {
 /// Calibrated parameter values, to be written to a rig file.
 struct CalibratedParameters {
   std::vector<estimator::ParameterEstimate> estimates;
-  std::vector<estimator::ParameterEstimate> tied;  ///< dependent parameters
+  std::vector<estimator::ParameterEstimate> dependent;  ///< dependent parameters
   std::vector<estimator::Parameter> kept;  ///< fixed at values that differ from the rig file
   std::string headline;                    ///< first line of the rig file; empty: none
 };

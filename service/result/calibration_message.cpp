@@ -100,13 +100,13 @@ void add_evidence(const estimator::Calibration& calibration, v1::CalibrationResu
   result.mutable_consistency()->set_statistic(calibration.agreement.statistic);
   result.mutable_consistency()->set_degrees_of_freedom(calibration.agreement.degrees_of_freedom);
   result.mutable_consistency()->set_p_value(calibration.agreement.p_value);
-  for (const estimator::RecordingPartEstimate& piece : calibration.pieces) {
+  for (const estimator::RecordingPartEstimate& part : calibration.parts) {
     v1::PartResult* out = result.add_parts();
-    out->set_recording(piece.recording);
-    out->set_from_s(piece.from);
-    out->set_to_s(piece.to);
-    for (const double value : piece.values) out->add_values(value);
-    for (const double deviation : piece.standard_deviations) {
+    out->set_recording(part.recording);
+    out->set_from_s(part.from);
+    out->set_to_s(part.to);
+    for (const double value : part.values) out->add_values(value);
+    for (const double deviation : part.standard_deviations) {
       out->add_standard_deviations(deviation);
     }
   }
@@ -200,7 +200,7 @@ std::string calibration_json(const estimator::Calibration& calibration,
                              const CalibrationMetadata& context, TrajectoryOutput trajectories) {
   v1::CalibrationResult result;
   add_parameter_results(calibration.parameters, calibration.mechanism, result.mutable_parameters());
-  add_parameter_results(calibration.tied, calibration.mechanism, result.mutable_dependent());
+  add_parameter_results(calibration.dependent, calibration.mechanism, result.mutable_dependent());
   add_simulation_errors(calibration.simulation, result.mutable_simulation());
   add_predictions(calibration, result);
   add_inertial(calibration, result);

@@ -40,7 +40,7 @@ const ParameterEstimate* find_estimate(const std::vector<ParameterEstimate>& est
 /// estimates it, because it repeats estimates that it depends on.
 const ParameterEstimate* find_estimate(const StoredResult& result, const std::string& name) {
   const ParameterEstimate* const own = find_estimate(result.rig.estimates, name);
-  return own != nullptr ? own : find_estimate(result.rig.tied, name);
+  return own != nullptr ? own : find_estimate(result.rig.dependent, name);
 }
 
 ComparedEstimate make_compared(const ParameterEstimate* estimate) {

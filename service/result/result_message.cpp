@@ -172,9 +172,9 @@ void add_matrix_rows(const Eigen::MatrixXd& matrix,
   }
 }
 
-void add_simulation_errors(const std::vector<estimator::SimulationError>& errors,
+void add_simulation_errors(const std::vector<estimator::OpenLoopError>& errors,
                            google::protobuf::RepeatedPtrField<v1::SimulationResult>* out_list) {
-  for (const estimator::SimulationError& error : errors) {
+  for (const estimator::OpenLoopError& error : errors) {
     v1::SimulationResult* out = out_list->Add();
     out->set_joint(error.joint);
     const bool slides = !joint_traits(error.kind).turns;

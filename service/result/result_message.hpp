@@ -25,7 +25,7 @@ void add_matrix_rows(const Eigen::MatrixXd& matrix,
                      google::protobuf::RepeatedPtrField<rigcal::v1::MatrixRow>* rows);
 
 void add_simulation_errors(
-    const std::vector<estimator::SimulationError>& errors,
+    const std::vector<estimator::OpenLoopError>& errors,
     google::protobuf::RepeatedPtrField<rigcal::v1::SimulationResult>* out_list);
 
 /// Returns the options of a calibration as a message. Parameter kind, step and weight are the

@@ -43,7 +43,7 @@ std::vector<estimator::ParameterEstimate> estimates_of(
 
 CalibratedParameters rig_of(const std::string& file, const v1::CalibrationResult& result) {
   CalibratedParameters rig{.estimates = estimates_of(result.parameters()),
-                           .tied = estimates_of(result.dependent()),
+                           .dependent = estimates_of(result.dependent()),
                            .kept = {},
                            .headline = {}};
   for (const v1::ValueResult& value : result.fixed()) {

@@ -187,9 +187,9 @@ bool have_all_folds_converged(const estimator::CrossValidation& validation) {
 std::string cross_validation_json(const estimator::CrossValidation& validation,
                                   const CalibrationMetadata& context) {
   v1::CrossValidationResult result;
-  for (const std::string& piece : validation.pieces) result.add_parts(piece);
+  for (const std::string& part : validation.parts) result.add_parts(part);
   for (std::size_t i = 0; i < validation.folds.size(); ++i) {
-    add_fold(validation.pieces[i], validation.folds[i], result.add_folds());
+    add_fold(validation.parts[i], validation.folds[i], result.add_folds());
   }
   const CrossValidationErrors errors = compute_cross_validation_errors(validation);
   result.set_observation_rmse_rad(errors.observation);
@@ -209,7 +209,7 @@ std::string cross_validation_json(const estimator::CrossValidation& validation,
     out->set_jackknife_standard_deviation(spread.standard_deviation);
     out->set_reported_standard_deviation(spread.reported_standard_deviation);
     for (const int fold : spread.unidentified) {
-      out->add_not_identifiable_without(validation.pieces[static_cast<std::size_t>(fold)]);
+      out->add_not_identifiable_without(validation.parts[static_cast<std::size_t>(fold)]);
     }
   }
   result.set_converged(have_all_folds_converged(validation));
@@ -237,7 +237,7 @@ std::string friction_law_comparison_json(const FrictionLawComparison& comparison
                                          const CalibrationMetadata& context) {
   v1::LawComparisonResult result;
   for (const std::string& joint : comparison.joints) result.add_joints(joint);
-  for (const std::string& piece : comparison.pieces) result.add_parts(piece);
+  for (const std::string& part : comparison.parts) result.add_parts(part);
   result.set_folds(comparison.folds);
   for (const FrictionLawScore& score : comparison.laws) add_law(score, result.add_laws());
   if (comparison.recommended >= 0) {

@@ -45,7 +45,7 @@ std::string validation_json(const estimator::Validation& validation,
 /// Prediction errors of a cross-validation on held-out parts of the data, over all folds.
 struct CrossValidationErrors {
   double observation = 0.0;                            ///< RMS error of the estimated states [rad]
-  std::vector<estimator::SimulationError> simulation;  ///< open-loop errors per joint
+  std::vector<estimator::OpenLoopError> simulation;    ///< open-loop errors per joint
 };
 
 /// Computes the prediction errors of a cross-validation as root mean squares over its folds.

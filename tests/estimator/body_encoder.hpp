@@ -10,7 +10,8 @@ namespace test_support {
 /// its parameters.
 inline void add_body_encoder(estimator::Mechanism& mechanism, const std::string& name, int body_a,
                              int body_b, double offset) {
-  const int index = mechanism.body_encoder_parameter_index(mechanism.body_encoder_count(), {});
+  const int index =
+      mechanism.body_encoder_parameter_index(mechanism.count_encoders_between_bodies(), {});
   mechanism.body_encoders.push_back({name, body_a, body_b});
   estimator::Parameter parameter{.name = name + ".offset", .unit = "rad", .value = offset};
   parameter.free = true;

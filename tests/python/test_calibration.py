@@ -59,7 +59,7 @@ def test_any_sensor_can_be_held_out(sensed):
     assert (some.parameters.standard_deviation > whole.parameters.standard_deviation).any()
     with pytest.raises(rigcal.InputError, match="would hold out all encoders"):
         rigcal.calibrate(sensed, SENSED, hold_out="1")
-    told_by = [rigcal.crossvalidate(sensed, SENSED, pieces=2, hold_out=names).parameters.reported
+    told_by = [rigcal.crossvalidate(sensed, SENSED, parts=2, hold_out=names).parameters.reported
                for names in ((), "imu1")]
     assert (told_by[1] > told_by[0]).all()
     rmse = [rigcal.validate(sensed, SENSED, hold_out=names).errors["rmse"].iloc[0]
@@ -156,7 +156,7 @@ def test_written_rigs_are_those_of_the_command_line(csv, result, tmp_path):
 def test_every_class_has_a_text_and_a_page(frame, csv, result):
     recording = rigcal.load_recording(frame, RIG)
     checked, rig = rigcal.check(frame, RIG), rigcal.Rig(RIG)
-    folds = rigcal.crossvalidate(frame, RIG, pieces=2)
+    folds = rigcal.crossvalidate(frame, RIG, parts=2)
     shown = [result, result.verdict, result["pivot.b"], result.trajectories[0], recording,
              recording.segments[0], checked, folds, rigcal.validate(frame, RIG, parameters=result),
              rig, rig.linearize([0.1]), rig.simulate(np.zeros((20, 0)), 0.01), *checked.findings]
@@ -216,8 +216,8 @@ def test_validation_equals_the_command_line(csv, result, tmp_path):
 
 def test_cross_validation_equals_the_command_line(csv, tmp_path):
     out = tmp_path / "cross.json"
-    rigcal_program("crossvalidate", csv, "--rig", RIG, "--pieces", "3", "--json", out, "--quiet")
-    here = rigcal.crossvalidate(csv, RIG, pieces=3)
+    rigcal_program("crossvalidate", csv, "--rig", RIG, "--parts", "3", "--json", out, "--quiet")
+    here = rigcal.crossvalidate(csv, RIG, parts=3)
     assert without_time(json.loads(out.read_text())) == without_time(here.document)
     joint = next(iter(here.errors.values()))
     assert joint.shape == (3, 3) and here.converged
@@ -246,7 +246,7 @@ def test_values_of_prismatic_joints_are_in_metres(tmp_path):
     assert found.sensors == [("rail", "m"), ("pivot", "rad")]
     assert 0.0 < found.simulation["rail"] < 1e-3
     assert found.parameters.loc["rail.b", "unit"] == "N·s/m"
-    assert rigcal.crossvalidate(run, rig, pieces=2).units == {"rail": "m", "pivot": "rad"}
+    assert rigcal.crossvalidate(run, rig, parts=2).units == {"rail": "m", "pivot": "rad"}
 
 
 def test_check_equals_the_command_line(csv, tmp_path):

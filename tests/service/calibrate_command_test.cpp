@@ -243,7 +243,7 @@ TEST_F(CalibrateCommand, CtrlCLeavesNothingBehind) {
 
 TEST_F(CalibrateCommand, CrossvalidateHoldsOutPieces) {
   const ProgramRun run = run_successfully(
-      "crossvalidate " + release() + " --rig " + rig_ + " --to 9 --pieces 3 --json " +
+      "crossvalidate " + release() + " --rig " + rig_ + " --to 9 --parts 3 --json " +
           folder_.file("c.json") + " --plot " + folder_.file("c.html"),
       {"held out", "release.csv 3 s to", "open loop pivot", "Converged: 3"});
   expect_parts(run.err, {"fold 1 of 3\n", "fold 3 of 3\n"});
@@ -259,10 +259,10 @@ TEST_F(CalibrateCommand, CrossvalidateRefusesImpossiblePieces) {
   const std::string base = "crossvalidate " + release() + " --rig " + rig_ + " --to 3 ";
   for (const auto& [arguments, part] :
        {std::pair<std::string, std::string>{"", "at least two parts"},
-        {"--pieces 500", "fewer or longer parts"},
-        {"--piece-length 0.005", "fewer or longer parts"},
-        {"--pieces 2 --piece-length 1", "excludes"},
-        {"--pieces 2 --by segment", "excludes"},
+        {"--parts 500", "fewer or longer parts"},
+        {"--part-length 0.005", "fewer or longer parts"},
+        {"--parts 2 --part-length 1", "excludes"},
+        {"--parts 2 --by segment", "excludes"},
         {"--by joint", "--by"}}) {
     expect_refused(base + arguments, {part});
   }

@@ -299,14 +299,14 @@ std::vector<std::string> matches(const std::string& text, const std::string& pat
   return found;
 }
 
-/// The plot of one parameter, whose only piece is as far from it as requested.
+/// The plot of one parameter, whose only part is as far from it as requested.
 std::string forest_of(double value, double half_width) {
   estimator::ParameterEstimate estimate{
       .name = "B.m", .unit = "kg", .value = value, .half_interval = half_width};
-  estimator::RecordingPartEstimate piece;
-  piece.values = Eigen::VectorXd::Constant(1, value);
-  piece.standard_deviations = Eigen::VectorXd::Constant(1, half_width / 2.0);
-  return render_forest_plot({piece}, {"all"}, {estimate}, {0});
+  estimator::RecordingPartEstimate part;
+  part.values = Eigen::VectorXd::Constant(1, value);
+  part.standard_deviations = Eigen::VectorXd::Constant(1, half_width / 2.0);
+  return render_forest_plot({part}, {"all"}, {estimate}, {0});
 }
 
 // A tick at either end of an axis has its text inside the picture, which is clipped, and clear of

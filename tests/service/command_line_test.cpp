@@ -74,11 +74,10 @@ TEST(CommandLine, ReportsInvalidOptionsOfAllCommandsInOneForm) {
       {"calibrate x --rig y --xyzzy=3", "unknown option \"--xyzzy\" (see rigcal"},
       {"--bogus", "unknown option \"--bogus\" (see rigcal --help)"},
       {"info x y", "\"y\" is an unexpected argument (see rigcal info"},
-      {"crossvalidate x --rig y --pieces 1001",
-       "--pieces: \"1001\" is not a whole number from 1 to 1000 (see rigcal crossvalidate --help)"},
-      {"crossvalidate x --rig y --pieces 0",
-       "--pieces: \"0\" is not a whole number from 1 to 1000"},
-      {"crossvalidate x --rig y --pieces 1.5", "--pieces: \"1.5\" is not a whole number"},
+      {"crossvalidate x --rig y --parts 1001",
+       "--parts: \"1001\" is not a whole number from 1 to 1000 (see rigcal crossvalidate --help)"},
+      {"crossvalidate x --rig y --parts 0", "--parts: \"0\" is not a whole number from 1 to 1000"},
+      {"crossvalidate x --rig y --parts 1.5", "--parts: \"1.5\" is not a whole number"},
       {"calibrate x --rig y --step 0,001",
        "--step: \"0,001\" is not between 100e-9 and 1; write a decimal point: 0.001 (see rigcal"},
       {"calibrate x --rig y --state-error-weight 1,5",
@@ -101,8 +100,8 @@ TEST(CommandLine, ListsTheChoicesForAWrongOne) {
       {"calibrate x --rig y --states half", {"--states", "\"half\" is not configurations or full"}},
       {"calibrate x --rig y --residual half", {"--residual", "is not explicit or implicit"}},
       {"calibrate x --rig y --inertias entrie", {"--inertias", "did you mean \"entries\"?"}},
-      {"crossvalidate x --rig y --by piece", {"--by", "is not recording or segment"}},
-      {"compare x --rig y --by piece", {"--by", "is not recording, segment or window"}},
+      {"crossvalidate x --rig y --by part", {"--by", "is not recording or segment"}},
+      {"compare x --rig y --by part", {"--by", "is not recording, segment or window"}},
       {"estimate x --rig y --out z --only angel", {"--only", "\"angel\"", "angle, "}},
       {"simulate --integrator euler", {"--integrator", "is not physical or spook"}},
       {"design --kind pulse", {"--kind", "did you mean \"pulses\"?"}},
@@ -279,7 +278,7 @@ TEST(CommandLine, RefusesInfeasibleSteps) {
     table += std::to_string(0.4 * row) + "," + std::to_string(0.1 * std::sin(row)) + "\n";
   }
   const std::string path = folder.write("slow.csv", table);
-  for (const std::string command : {"calibrate", "crossvalidate --pieces 2"}) {
+  for (const std::string command : {"calibrate", "crossvalidate --parts 2"}) {
     const auto run = [&](const std::string& step) {
       return run_rigcal(command + " " + path + " --rig " + config("rig-pendulum.textproto") +
                         " --step " + step);
@@ -394,7 +393,7 @@ TEST(Usage, RefusesEmptyTextsAndInvalidNumbers) {
            "calibrate '' --rig " + rig, "calibrate x.csv --rig " + rig + " --step nan",
            "calibrate x.csv --rig " + rig + " --step 1e9",
            "simulate --rig " + rig + " --scenario s --out o --step 1e9",
-           "crossvalidate x.csv --rig " + rig + " --piece-length nan", "jobs ''", "frobnicate", "",
+           "crossvalidate x.csv --rig " + rig + " --part-length nan", "jobs ''", "frobnicate", "",
            "calibrate", "calibrate x --rig", "info", "simulate --rig a --scenario b",
            "info x --bogus"}) {
     EXPECT_NE(expect_refused(arguments).err, "") << arguments;

@@ -95,7 +95,7 @@ TEST(CrossValidation, EvaluationFixesParametersAndRevealsWrongOnes) {
 TEST(CrossValidation, PredictsMatchedRecordings) {
   const estimator::CrossValidation& v = validation_of_swings();
   ASSERT_EQ(v.folds.size(), 3U);
-  EXPECT_EQ(v.pieces, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(v.parts, (std::vector<std::string>{"a", "b", "c"}));
   ASSERT_EQ(v.simulation.size(), 1U);
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) {
@@ -108,7 +108,7 @@ TEST(CrossValidation, PredictsMatchedRecordings) {
               v.simulation[0].diagonal().squaredNorm() / 3.0, 1e-15);
 }
 
-// The off-diagonal fits are those of the fold's own calibration: with pieces of equal length its
+// The off-diagonal fits are those of the fold's own calibration: with parts of equal length its
 // mean square is that of the two entries. Catches exchanged rows and columns.
 TEST(CrossValidation, MatrixContainsPredictionErrorsOnTheDiagonal) {
   const estimator::CrossValidation& v = validation_of_swings();
@@ -168,7 +168,7 @@ TEST(CrossValidation, ReadsBackByTheSchemaAndIsPrinted) {
                {"Cross-validation of test &lt;rig&gt;", "held-out", "without 3", "angle [rad]"});
 }
 
-// --- pieces ------------------------------------------------------------------------------------
+// --- parts ------------------------------------------------------------------------------------
 
 estimator::Recording two_segments() {
   estimator::Recording recording{"r", {}};
@@ -191,16 +191,16 @@ std::vector<UsedRecording> uses_of_two_segments() {
 }
 
 // Every sample must be used once and in order, with its own time and control.
-TEST(RecordingPieces, ContainEverySampleOnce) {
+TEST(RecordingParts, ContainEverySampleOnce) {
   for (const HeldOutPartOptions& cut : {HeldOutPartOptions{HeldOutPartKind::kSegment, 0, 0.0},
                                         HeldOutPartOptions{HeldOutPartKind::kRecording, 4, 0.0},
                                         HeldOutPartOptions{HeldOutPartKind::kRecording, 0, 10.0}}) {
-    const auto pieces = cut_into_parts({two_segments()}, uses_of_two_segments(), cut);
+    const auto parts = cut_into_parts({two_segments()}, uses_of_two_segments(), cut);
     std::size_t source = 0;
     int row = 0;
-    for (const estimator::Recording& piece : pieces) {
-      ASSERT_EQ(piece.segments.size(), 1U);
-      const estimator::Segment& part = piece.segments[0];
+    for (const estimator::Recording& part : parts) {
+      ASSERT_EQ(part.segments.size(), 1U);
+      const estimator::Segment& part = part.segments[0];
       EXPECT_DOUBLE_EQ(part.start, two_segments().segments[source].start + 0.5 * row);
       for (int k = 0; k < part.sample_count(); ++k, ++row) {
         EXPECT_EQ(part.angles(k, 0), row);
@@ -215,7 +215,7 @@ TEST(RecordingPieces, ContainEverySampleOnce) {
   }
 }
 
-TEST(RecordingPieces, NameTheirSource) {
+TEST(RecordingParts, NameTheirSource) {
   const auto segments =
       cut_into_parts({two_segments()}, uses_of_two_segments(), {HeldOutPartKind::kSegment, 0, 0.0});
   ASSERT_EQ(segments.size(), 2U);
@@ -227,7 +227,7 @@ TEST(RecordingPieces, NameTheirSource) {
   EXPECT_EQ(halves[1].name, "r segment 1 125 s to 149.5 s");
 }
 
-TEST(RecordingPieces, NamesOmitCommonFolders) {
+TEST(RecordingParts, NamesOmitCommonFolders) {
   EXPECT_EQ(remove_common_folders({"/d/a/x.csv 1", "/d/a/x.csv 2"}),
             (std::vector<std::string>{"x.csv 1", "x.csv 2"}));
   EXPECT_EQ(remove_common_folders({"d/a/x.csv", "d/ab/x.csv"}),
@@ -235,7 +235,7 @@ TEST(RecordingPieces, NamesOmitCommonFolders) {
   EXPECT_EQ(remove_common_folders({"x", "y"}), (std::vector<std::string>{"x", "y"}));
 }
 
-TEST(RecordingPieces, TooFewOrTooShortAreRefused) {
+TEST(RecordingParts, TooFewOrTooShortAreRefused) {
   estimator::Recording one = two_segments();
   one.segments.pop_back();
   UsedRecording use;
@@ -243,7 +243,7 @@ TEST(RecordingPieces, TooFewOrTooShortAreRefused) {
   expect_parts(refusal([&] {
                  (void)cut_into_parts({one}, {use}, {HeldOutPartKind::kSegment, 0, 0.0});
                }),
-               {"r: ", "at least two parts", "--pieces"});
+               {"r: ", "at least two parts", "--parts"});
   expect_parts(refusal([&] {
                  (void)cut_into_parts({one}, {use}, {HeldOutPartKind::kSegment, 30, 0.0});
                }),

@@ -73,7 +73,7 @@ void expect_true_values(const estimator::Calibration& result, const Truth& truth
     EXPECT_NEAR(each.value, found->second, allowed) << each.name;
     EXPECT_LT(each.standard_deviation, 0.1 * found->second) << each.name << " is not seen";
   }
-  for (const estimator::SimulationError& each : result.simulation) {
+  for (const estimator::OpenLoopError& each : result.simulation) {
     EXPECT_LT(each.rmse, 1.05 * noise_rad) << each.joint;
     EXPECT_GT(each.rmse, 0.9 * noise_rad) << each.joint;
   }
@@ -106,9 +106,9 @@ TEST(LoopCalibration, ShadowParametersOfAFourBarBeginAtThePhysicalOnes) {
   options.kind = estimator::EstimateKind::kShadow;
   options.step = 2e-3;
   const estimator::Calibration result = estimator::calibrate(rig.mechanism, {recording}, options);
-  EXPECT_TRUE(result.approached);
+  EXPECT_TRUE(result.started_from_physical);
   EXPECT_TRUE(result.converged());
-  for (const estimator::SimulationError& each : result.simulation) {
+  for (const estimator::OpenLoopError& each : result.simulation) {
     EXPECT_LT(each.rmse, 1.1e-3) << each.joint;
   }
 }
@@ -455,7 +455,7 @@ TEST(SingularLoop, ARecordingThroughItIsCalibrated) {
   for (const estimator::Finding& finding : result.findings) {
     EXPECT_EQ(finding.severity, estimator::Severity::kNote) << describe_finding(finding).what;
   }
-  for (const estimator::SimulationError& each : result.simulation) {
+  for (const estimator::OpenLoopError& each : result.simulation) {
     EXPECT_LT(each.rmse, 1.05 * kNoise) << each.joint;
   }
   for (const estimator::ParameterEstimate& each : result.parameters) {

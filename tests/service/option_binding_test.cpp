@@ -131,16 +131,16 @@ TEST(OptionBinding, OfRepeat) {
 
 TEST(OptionBinding, OfCrossvalidate) {
   CrossvalidateOptions options;
-  parse(kEstimation + "--by segment " + kReport, options, {"--pieces", "--piece-length"});
+  parse(kEstimation + "--by segment " + kReport, options, {"--parts", "--part-length"});
   expect_estimation(options.estimation);
   EXPECT_EQ(options.cut.kind, HeldOutPartKind::kSegment);
   expect_report(options.files);
 
   CrossvalidateOptions counted;
-  parse(kEstimation + "--pieces 7 --json x --plot y", counted, {"--by", "--piece-length"});
+  parse(kEstimation + "--parts 7 --json x --plot y", counted, {"--by", "--part-length"});
   EXPECT_EQ(counted.cut.count, 7);
   CrossvalidateOptions measured;
-  parse(kEstimation + "--piece-length 2.5 --json x --plot y", measured, {"--by", "--pieces"});
+  parse(kEstimation + "--part-length 2.5 --json x --plot y", measured, {"--by", "--parts"});
   EXPECT_EQ(measured.cut.length, 2.5);
 }
 

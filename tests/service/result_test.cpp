@@ -111,7 +111,7 @@ TEST(CalibrationJson, ContainsContradictionsAndEffectsOfFixedValues) {
 // Dependent parameters are listed after the estimates, with their standard deviations.
 TEST(Results, ContainDependentParameters) {
   estimator::Calibration calibration = prepared_calibration();
-  calibration.tied = {{"C.J", "kg·m²", 0.0071, 4e-5, 0.009, 1e-9, INFINITY, false, 8e-5}};
+  calibration.dependent = {{"C.J", "kg·m²", 0.0071, 4e-5, 0.009, 1e-9, INFINITY, false, 8e-5}};
   estimator::Parameter prior{
       .name = "C.J", .prior_mean = 0.007, .prior_standard_deviation = 0.0003};
   calibration.mechanism.parameters = {prior};
@@ -396,9 +396,9 @@ estimator::Calibration judged_calibration() {
       {{estimator::MessageCode::kSegmentsDisagree, {{"statistic", 412.0}, {"degrees", 60.0}}}}};
   calibration.agreement = {412.0, 60.0, 1e-40};
   for (int p = 0; p < 3; ++p) {
-    calibration.pieces.push_back({"run & more.csv", 3.0 * p, 3.0 * p + 3.0,
-                                  Eigen::Vector2d(0.00396 + 2e-6 * p, NAN),
-                                  Eigen::Vector2d(1e-6, NAN)});
+    calibration.parts.push_back({"run & more.csv", 3.0 * p, 3.0 * p + 3.0,
+                                 Eigen::Vector2d(0.00396 + 2e-6 * p, NAN),
+                                 Eigen::Vector2d(1e-6, NAN)});
   }
   calibration.combinations = {{"B.J_zz / 1.K", 0.05, 1e-6, "kg·m²/(N·m/V)"}};
   return calibration;

@@ -32,13 +32,14 @@ ParameterEstimate estimate(const std::string& name, double value, double deviati
 
 CalibratedParameters calibrated(std::vector<ParameterEstimate> estimates,
                                 std::vector<ParameterEstimate> tied = {}) {
-  return {.estimates = std::move(estimates), .tied = std::move(tied), .kept = {}, .headline = "h"};
+  return {
+      .estimates = std::move(estimates), .dependent = std::move(tied), .kept = {}, .headline = "h"};
 }
 
 /// Estimates of all free and dependent parameters, with digits that only an exact text keeps.
 CalibratedParameters artificial(Mechanism& mechanism, double factor) {
   CalibratedParameters rig{
-      .estimates = {}, .tied = {}, .kept = {}, .headline = "Calibrated by rigcal 1"};
+      .estimates = {}, .dependent = {}, .kept = {}, .headline = "Calibrated by rigcal 1"};
   for (Parameter& parameter : mechanism.parameters) {
     if (!parameter.free) continue;
     const double value = parameter.value * factor + (parameter.value == 0.0 ? 1e-5 / 3.0 : 0.0);
@@ -48,7 +49,7 @@ CalibratedParameters artificial(Mechanism& mechanism, double factor) {
   estimator::apply_dependencies(mechanism);
   for (const estimator::ParameterDependency& tie : mechanism.dependencies) {
     const Parameter& tied = mechanism.parameters[static_cast<std::size_t>(tie.parameter)];
-    rig.tied.push_back(estimate(tied.name, tied.value, 0.0));
+    rig.dependent.push_back(estimate(tied.name, tied.value, 0.0));
   }
   return rig;
 }
@@ -168,7 +169,7 @@ TEST_F(PendulumOut, KeepsCommentsInTheirColumnsAndAddsDeviations) {
   const CalibratedRigText written =
       write({.estimates = {estimate("rod.J_zz", 0.0123456789, 1.234e-6),
                            estimate("rod.J_yy", 0.0111, kInfinity), estimate("p.b", 2e-4, 3e-5)},
-             .tied = {},
+             .dependent = {},
              .kept = {},
              .headline = "Calibrated by rigcal 9"});
   EXPECT_TRUE(written.notes.empty());
@@ -204,7 +205,7 @@ TEST_F(PendulumOut, AddsOmittedFields) {
 TEST_F(PendulumOut, ReportsParametersThatCannotBeWritten) {
   const CalibratedRigText written =
       write({.estimates = {estimate("p slip at 3.2 s", 0.1, 1e-3)},
-             .tied = {},
+             .dependent = {},
              .kept = {{.name = "p.J_shaft", .unit = "kg·m²", .value = 1e-5}},
              .headline = "h"});
   ASSERT_EQ(written.notes.size(), 2U);
@@ -216,8 +217,10 @@ TEST_F(PendulumOut, ReportsParametersThatCannotBeWritten) {
 TEST_F(PendulumOut, KeepsPriorsOrMakesThem) {
   replace("zz { value: 0.01 free: true }",
           "zz { value: 0.01 free: true prior_standard_deviation: 1e-3 }");
-  const CalibratedParameters rig{
-      .estimates = {estimate("rod.J_zz", 0.012, 1e-6)}, .tied = {}, .kept = {}, .headline = "h"};
+  const CalibratedParameters rig{.estimates = {estimate("rod.J_zz", 0.012, 1e-6)},
+                                 .dependent = {},
+                                 .kept = {},
+                                 .headline = "h"};
   const Parameter kept = parameter_of(read(write(rig)), "rod.J_zz");
   EXPECT_EQ(kept.value, 0.012);
   EXPECT_EQ(kept.prior_mean, 0.01);

@@ -248,7 +248,7 @@ TEST(Ending, ReportsTheStageThatDidNotConverge) {
 }
 
 // The reason for an interval of many ± standard deviations is given beside the table; not for two,
-// nor if pieces agree, nor for a parameter at its bound.
+// nor if parts agree, nor for a parameter at its bound.
 TEST(Intervals, AreExplainedIfWide) {
   estimator::Calibration calibration = prepared_calibration();
   estimator::ParameterEstimate& first = calibration.parameters[0];

@@ -66,7 +66,7 @@ BootstrapDistribution summarize_draws(std::vector<double> draws, double estimate
   return result;
 }
 
-double estimate_acceleration(const std::vector<double>& without_one) {
+double estimate_bca_acceleration(const std::vector<double>& without_one) {
   std::vector<double> values = without_one;
   std::erase_if(values, [](double value) { return std::isnan(value); });
   if (values.size() < kAccelerationPartsMin) return 0.0;

@@ -24,7 +24,7 @@ struct BootstrapDistribution {
 /// Summarizes the estimates of a parameter over the draws of a bootstrap. NaN draws are left out.
 /// With fewer than two draws, all members but `draws` are NaN.
 /// @param estimate      estimate from the recordings
-/// @param acceleration  result of `estimate_acceleration`
+/// @param acceleration  result of `estimate_bca_acceleration`
 BootstrapDistribution summarize_draws(std::vector<double> draws, double estimate,
                                       double acceleration);
 
@@ -35,7 +35,7 @@ BootstrapDistribution summarize_draws(std::vector<double> draws, double estimate
 ///   a = Σ d³ / (6 (Σ d²)^{3/2}),  d = mean − estimate without the part.
 ///
 /// NaN estimates are left out. Returns 0 for fewer than five estimates.
-double estimate_acceleration(const std::vector<double>& without_one);
+double estimate_bca_acceleration(const std::vector<double>& without_one);
 
 /// Returns the standard deviation of the estimate from all parts by the delete-one jackknife,
 /// √((n−1)/n Σ d²). NaN for fewer than two estimates, or if an estimate is NaN.

@@ -340,7 +340,7 @@ void EstimateTable::store_dependent_estimates(const ParameterUncertainty& uncert
     estimate.half_interval =
         std::isinf(variance) ? variance
                              : (normal ? kNormalHalfWidth95 : factor) * estimate.standard_deviation;
-    result.tied.push_back(estimate);
+    result.dependent.push_back(estimate);
   }
 }
 

@@ -11,8 +11,8 @@
 namespace estimator {
 namespace {
 
-constexpr double kPieces = 8.0;      // their scatter is known to ± 27 %
-constexpr double kFullShare = 0.65;  // of 1/kPieces of the motion, at which a part is complete
+constexpr double kParts = 8.0;       // their scatter is known to ± 27 %
+constexpr double kFullShare = 0.65;  // of 1/kParts of the motion, at which a part is complete
 constexpr int kNodesMin = 3;         // per window; more than its own states' worth
 constexpr int kSamplesMin = 50;      // per window
 
@@ -62,7 +62,7 @@ void add_windows(const ShootingProblem& joint, const Segment& segment, int index
   const int samples = segment.sample_count();
   const int most = std::max(1, std::min(nodes / kNodesMin, samples / kSamplesMin));
   const int count =
-      std::clamp(static_cast<int>(std::lround(kPieces * path.back() / whole)), 1, most);
+      std::clamp(static_cast<int>(std::lround(kParts * path.back() / whole)), 1, most);
   const auto sample_at = [&](int node) {
     const double time = joint.node_times(index)[static_cast<std::size_t>(node)];
     return segment.first_sample_at_or_after(time - 0.5 * segment.period);
@@ -102,7 +102,7 @@ std::vector<RecordingPart> divide_into_parts(const ShootingProblem& joint,
     paths.push_back(path_of(segment, totals));
     whole += paths.back().back();
   }
-  std::vector<RecordingPart> pieces;
+  std::vector<RecordingPart> parts;
   std::vector<Window> windows;
   for (std::size_t s = 0; s < input.segments.size(); ++s) {
     add_windows(joint, input.segments[s], static_cast<int>(s), paths[s], whole, windows);
@@ -113,15 +113,15 @@ std::vector<RecordingPart> divide_into_parts(const ShootingProblem& joint,
   double share = 0.0;
   bool open = false;
   for (const Window& window : windows) {
-    if (!open || recording_of(pieces.back().back()) != recording_of(window)) {
-      pieces.emplace_back();
+    if (!open || recording_of(parts.back().back()) != recording_of(window)) {
+      parts.emplace_back();
       share = 0.0;
     }
-    pieces.back().push_back(window);
+    parts.back().push_back(window);
     share += window.share;
-    open = share < kFullShare / kPieces;
+    open = share < kFullShare / kParts;
   }
-  return pieces;
+  return parts;
 }
 
 constexpr int kStateIterations = 5;     // from the states of the joint estimation
@@ -129,19 +129,19 @@ constexpr double kStateDecrease = 0.1;  // of the whitened cost: a third of a st
 constexpr double kPartnersMin = 1.5;    // least effective number of parts for a scatter
 
 /// A least-squares problem with separate noise groups for each part of the recordings.
-class GroupedByPiece final : public LeastSquaresProblem {
+class GroupedByPart final : public LeastSquaresProblem {
  public:
-  GroupedByPiece(ShootingProblem& problem, std::vector<int> piece_of_segment, int pieces)
-      : problem_(problem), pieces_(pieces) {
+  GroupedByPart(ShootingProblem& problem, std::vector<int> part_of_segment, int parts)
+      : problem_(problem), parts_(parts) {
     for (int s = 0; s < problem.segment_count(); ++s) {
       piece_of_node_.insert(piece_of_node_.end(),
                             static_cast<std::size_t>(problem.node_states(s).cols()),
-                            piece_of_segment[static_cast<std::size_t>(s)]);
+                            part_of_segment[static_cast<std::size_t>(s)]);
     }
   }
 
-  int group(int piece, int group) const { return piece * problem_.noise_group_count() + group; }
-  int prior_noise_group() const { return pieces_ * problem_.noise_group_count(); }
+  int group(int part, int group) const { return part * problem_.noise_group_count() + group; }
+  int prior_noise_group() const { return parts_ * problem_.noise_group_count(); }
 
   ProblemShape shape() const override { return problem_.shape(); }
   int block_count() const override { return problem_.block_count(); }
@@ -167,38 +167,38 @@ class GroupedByPiece final : public LeastSquaresProblem {
 
  private:
   ShootingProblem& problem_;
-  int pieces_;
+  int parts_;
   std::vector<int> piece_of_node_;
 };
 
 /// The intervals (windows) of all parts of the recordings, as segments of one problem.
 struct WindowedInput {
   std::vector<Segment> segments;
-  std::vector<int> piece;  ///< index of the part that each window belongs to
-  std::vector<int> parts;  ///< number of windows cut from the segment of each window
+  std::vector<int> part;          ///< index of the part that each window belongs to
+  std::vector<int> window_count;  ///< number of windows cut from the segment of each window
   std::vector<Eigen::MatrixXd> states;
   std::vector<double> spacing;
   ShootingGrid grid;
 };
 
-WindowedInput cut_windows(const ShootingFit& fit, const std::vector<RecordingPart>& pieces,
+WindowedInput cut_windows(const ShootingFit& fit, const std::vector<RecordingPart>& parts,
                           bool refined) {
   WindowedInput input;
   input.grid = fit.input().grid;
   input.grid.local_steps.clear();
   if (refined) input.grid.interval = std::numeric_limits<double>::infinity();
-  std::vector<int> parts(fit.input().segments.size(), 0);
-  for (const RecordingPart& piece : pieces) {
-    for (const Window& window : piece) ++parts[static_cast<std::size_t>(window.segment)];
+  std::vector<int> window_count(fit.input().segments.size(), 0);
+  for (const RecordingPart& part : parts) {
+    for (const Window& window : part) ++window_count[static_cast<std::size_t>(window.segment)];
   }
-  for (std::size_t p = 0; p < pieces.size(); ++p) {
-    for (const Window& window : pieces[p]) {
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    for (const Window& window : parts[p]) {
       const auto s = static_cast<std::size_t>(window.segment);
       const Segment& segment = fit.input().segments[s];
       const Eigen::MatrixXd states = fit.joint_problem().node_states(window.segment);
       input.segments.push_back(segment_rows(segment, window.first, window.end - window.first));
-      input.piece.push_back(static_cast<int>(p));
-      input.parts.push_back(parts[s]);
+      input.part.push_back(static_cast<int>(p));
+      input.window_count.push_back(window_count[s]);
       input.states.push_back(states.rightCols(states.cols() - window.node));
       input.spacing.push_back(fit.joint_problem().node_spacing(window.segment));
       const auto& steps = fit.input().grid.local_steps;
@@ -259,8 +259,8 @@ Eigen::VectorXd reading_variances(const ShootingProblem& problem,
 }
 
 std::vector<RecordingPartScore> scores_of(ShootingProblem& problem, const WindowedInput& input,
-                                          int pieces, bool refined, RecordingPartScore& prior) {
-  const GroupedByPiece grouped(problem, input.piece, pieces);
+                                          int parts, bool refined, RecordingPartScore& prior) {
+  const GroupedByPart grouped(problem, input.part, parts);
   const ParameterInformation information =
       compute_information(grouped, {.effective_parameters = false});
   if (!information.valid) return {};
@@ -278,7 +278,7 @@ std::vector<RecordingPartScore> scores_of(ShootingProblem& problem, const Window
   };
   prior = take(grouped.prior_noise_group());
   std::vector<RecordingPartScore> scores;
-  for (int p = 0; p < pieces; ++p) {
+  for (int p = 0; p < parts; ++p) {
     RecordingPartScore score = take(grouped.group(p, 0));
     score.noise = variances[0] * score.information;
     for (int g = 1; g < problem.noise_group_count(); ++g) {
@@ -289,10 +289,11 @@ std::vector<RecordingPartScore> scores_of(ShootingProblem& problem, const Window
     }
     for (std::size_t i = 0; i < counting.sensors.size(); ++i) {
       score.noise -= take(grouped.group(p, counting.sensors[i].sensor)).information;
-      for (std::size_t s = 0; s < input.piece.size(); ++s) {
+      for (std::size_t s = 0; s < input.part.size(); ++s) {
         // Windows of one segment share the phase of the quantization grid. In the worst case their
         // errors are equal, and a quadratic form of n of them is n times as large.
-        if (input.piece[s] == p) score.noise += input.parts[s] * counting.segment_scatter[i][s];
+        if (input.part[s] == p)
+          score.noise += input.window_count[s] * counting.segment_scatter[i][s];
       }
     }
     scores.push_back(std::move(score));
@@ -302,7 +303,7 @@ std::vector<RecordingPartScore> scores_of(ShootingProblem& problem, const Window
 
 /// Marks offsets by encoder slips as not identifiable in parts that lie entirely before or after
 /// the slip. Such a part does not identify the slip's size separately from the encoder's zero.
-void leave_out_slips_elsewhere(const WindowedInput& input, int piece,
+void leave_out_slips_elsewhere(const WindowedInput& input, int part,
                                const std::vector<int>& parameters, Eigen::VectorXd& deviations) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     bool is_slip = false, before = false, after = false;
@@ -310,7 +311,7 @@ void leave_out_slips_elsewhere(const WindowedInput& input, int piece,
       const std::vector<EncoderShift>& shifts = input.segments[s].shifts;
       const auto shift = std::ranges::find(shifts, parameters[i], &EncoderShift::parameter);
       is_slip |= shift != shifts.end();
-      if (input.piece[s] != piece) continue;
+      if (input.part[s] != part) continue;
       before |= shift == shifts.end() || shift->sample > 0;
       after |= shift != shifts.end();
     }
@@ -326,26 +327,26 @@ std::optional<RecordingPartEstimates> compare_recording_parts(const ShootingFit&
   const ShootingProblem& fitted = refined ? fit.simulation_problem() : fit.joint_problem();
   RecordingPartEstimates result;
   result.parameters = off_bounds(fitted.mechanism());
-  const std::vector<RecordingPart> pieces = divide_into_parts(fit.joint_problem(), fit.input());
-  if (pieces.size() < 2 || result.parameters.empty()) return std::nullopt;
+  const std::vector<RecordingPart> parts = divide_into_parts(fit.joint_problem(), fit.input());
+  if (parts.size() < 2 || result.parameters.empty()) return std::nullopt;
   if (monitor.on_stage) monitor.on_stage({EstimationStage::kPartComparison}, fitted.mechanism());
-  WindowedInput input = cut_windows(fit, pieces, refined);
+  WindowedInput input = cut_windows(fit, parts, refined);
   fit_states(fitted.mechanism(), fitted.noise(), monitor, input);
   if (fit.is_cancelled()) return std::nullopt;
   ShootingProblem problem(with_free(fitted.mechanism(), result.parameters), input.segments,
                           input.states, input.spacing, input.grid, fitted.noise(), monitor.threads);
   RecordingPartScore prior;
   const std::vector<RecordingPartScore> scores =
-      scores_of(problem, input, static_cast<int>(pieces.size()), refined, prior);
+      scores_of(problem, input, static_cast<int>(parts.size()), refined, prior);
   if (scores.empty()) return std::nullopt;
   const bool cut = input.segments.size() > fit.input().segments.size();
   result.comparison = compare_part_scores(scores, prior.information, prior.score, cut);
   const Eigen::VectorXd at = problem.parameter_values();
-  for (std::size_t p = 0; p < pieces.size(); ++p) {
+  for (std::size_t p = 0; p < parts.size(); ++p) {
     const auto segment_of = [&](const Window& window) -> const Segment& {
       return fit.input().segments[static_cast<std::size_t>(window.segment)];
     };
-    const Window &first = pieces[p].front(), &last = pieces[p].back();
+    const Window &first = parts[p].front(), &last = parts[p].back();
     RecordingPartEstimate estimate;
     estimate.recording = fit.input().sources[static_cast<std::size_t>(first.segment)];
     estimate.from = segment_of(first).start + segment_of(first).time(first.first);
@@ -360,16 +361,16 @@ std::optional<RecordingPartEstimates> compare_recording_parts(const ShootingFit&
   return result;
 }
 
-void inflate_uncertainty_for_scatter(const RecordingPartEstimates& pieces,
+void inflate_uncertainty_for_scatter(const RecordingPartEstimates& parts,
                                      const std::vector<int>& requested,
                                      ParameterUncertainty& uncertainty) {
-  const RecordingPartComparison& comparison = pieces.comparison;
+  const RecordingPartComparison& comparison = parts.comparison;
   const bool disagree = comparison.agreement.p_value < kConsistencyLevel;
   const auto count = static_cast<Eigen::Index>(requested.size());
   uncertainty.disagree = disagree;
   uncertainty.scatter.setZero(count, count);
   std::vector<Eigen::Index> where;
-  for (const int index : pieces.parameters) {
+  for (const int index : parts.parameters) {
     where.push_back(std::ranges::find(requested, index) - requested.begin());
   }
   Eigen::VectorXd factor = Eigen::VectorXd::Ones(count);
@@ -398,18 +399,18 @@ void inflate_uncertainty_for_scatter(const RecordingPartEstimates& pieces,
   uncertainty.covariance = factor.asDiagonal() * uncertainty.covariance * factor.asDiagonal();
 }
 
-std::vector<RecordingPartEstimate> list_estimates_by_part(const RecordingPartEstimates& pieces,
+std::vector<RecordingPartEstimate> list_estimates_by_part(const RecordingPartEstimates& parts,
                                                           const std::vector<int>& requested) {
-  std::vector<RecordingPartEstimate> all = pieces.part_estimates;
-  for (RecordingPartEstimate& piece : all) {
-    const Eigen::VectorXd values = piece.values, deviations = piece.standard_deviations;
-    piece.values.setConstant(std::ssize(requested), std::numeric_limits<double>::quiet_NaN());
-    piece.standard_deviations = piece.values;
-    for (std::size_t i = 0; i < pieces.parameters.size(); ++i) {
+  std::vector<RecordingPartEstimate> all = parts.part_estimates;
+  for (RecordingPartEstimate& part : all) {
+    const Eigen::VectorXd values = part.values, deviations = part.standard_deviations;
+    part.values.setConstant(std::ssize(requested), std::numeric_limits<double>::quiet_NaN());
+    part.standard_deviations = part.values;
+    for (std::size_t i = 0; i < parts.parameters.size(); ++i) {
       const auto row = static_cast<Eigen::Index>(i);
-      const auto at = std::ranges::find(requested, pieces.parameters[i]) - requested.begin();
-      piece.values[at] = values[row];
-      piece.standard_deviations[at] = deviations[row];
+      const auto at = std::ranges::find(requested, parts.parameters[i]) - requested.begin();
+      part.values[at] = values[row];
+      part.standard_deviations[at] = deviations[row];
     }
   }
   return all;

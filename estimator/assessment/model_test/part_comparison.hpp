@@ -32,13 +32,13 @@ std::optional<RecordingPartEstimates> compare_recording_parts(const ShootingFit&
 /// Student's factor for the number of parts that identify the parameter. Both deviations are
 /// stored.
 /// @param requested  parameters of `uncertainty`
-void inflate_uncertainty_for_scatter(const RecordingPartEstimates& pieces,
+void inflate_uncertainty_for_scatter(const RecordingPartEstimates& parts,
                                      const std::vector<int>& requested,
                                      ParameterUncertainty& uncertainty);
 
 /// Returns the estimates of all free parameters from each part of the recordings. Parameters that
 /// were fixed or are at a bound are NaN.
-std::vector<RecordingPartEstimate> list_estimates_by_part(const RecordingPartEstimates& pieces,
+std::vector<RecordingPartEstimate> list_estimates_by_part(const RecordingPartEstimates& parts,
                                                           const std::vector<int>& requested);
 
 }  // namespace estimator

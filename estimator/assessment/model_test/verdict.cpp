@@ -382,7 +382,7 @@ std::vector<SensorFitQuality> assess_sensor_fits(const Calibration& calibration)
   std::vector<SensorFitQuality> fits;
   for (std::size_t i = 0; i < calibration.simulation.size(); ++i) {
     const auto sensor = static_cast<Eigen::Index>(i);
-    const SimulationError& error = calibration.simulation[i];
+    const OpenLoopError& error = calibration.simulation[i];
     const double scale = joint_units(error.kind).scale;
     const double quantum = find_quantization_step(segments, static_cast<int>(i), scale);
     SensorFitQuality fit;

@@ -181,7 +181,8 @@ void TrialFit::run_fine_fit(const std::atomic<bool>* stop) {
   if (!is_valid()) return;
   set_process_noise_share(kFineShare);
   solve(*problem_, few_iterations(kFineIterations), {}, stop);
-  for (int round = 0; round < kNodeRepairRounds && repair_misplaced_nodes(*problem_); ++round) {
+  for (int round = 0; round < kNodeRepairRounds && move_nodes_to_simulated_ends(*problem_);
+       ++round) {
     solve(*problem_, few_iterations(kFineIterations), {}, stop);
   }
   evaluate_accelerations();

@@ -148,7 +148,7 @@ void report_held_rig(const Mechanism& mechanism, const std::string& recording,
   const Eigen::VectorXd controls = Eigen::VectorXd::Zero(std::ssize(joints_with_motor(mechanism)));
   for (const NonEquilibriumJoint& joint :
        find_non_equilibrium_joints(mechanism, still.readings, controls)) {
-    if (!(still.duration > kHeldRatio * joint.departure_time(bands[joint.sensor]))) continue;
+    if (!(still.duration > kHeldRatio * joint.time_to_move(bands[joint.sensor]))) continue;
     if (is_end ? !is_caught(mechanism, sensors, segment, still, joint, controls)
                : !is_released(mechanism, sensors, segment, still, controls))
       continue;

@@ -119,7 +119,7 @@ bool is_known(const Mechanism& mechanism, int joint, double friction) {
 
 }  // namespace
 
-double NonEquilibriumJoint::departure_time(double distance) const {
+double NonEquilibriumJoint::time_to_move(double distance) const {
   return std::sqrt(2.0 * distance * inertia / excess) + distance * damping / excess;
 }
 

@@ -21,7 +21,7 @@ struct NonEquilibriumJoint {
 
   /// Returns an estimate of the time in which the released joint moves by a distance [s]. It is the
   /// sum of the times with inertia alone and with damping alone.
-  double departure_time(double distance) const;
+  double time_to_move(double distance) const;
 };
 
 /// Returns the joint coordinates for readings of the used encoders, with the described offsets [rad

@@ -61,7 +61,9 @@ class EquationErrorProblem final : public LeastSquaresProblem {
   }
   Eigen::VectorXd lower_bounds() const override { return free_.lower(point_.mechanism); }
   Eigen::VectorXd upper_bounds() const override { return free_.upper(point_.mechanism); }
-  Eigen::VectorXd growth_limits() const override { return free_.growth_limits(point_.mechanism); }
+  Eigen::VectorXd step_factor_limits() const override {
+    return free_.step_factor_limits(point_.mechanism);
+  }
 
   const Mechanism& mechanism() const { return point_.mechanism; }
   const FreeParameters& free_parameters() const { return free_; }

@@ -119,7 +119,7 @@ void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHisto
     if (monitor_.on_iteration) monitor_.on_iteration(history.records.back());
   };
   for (int round = 0; round <= kNodeRepairRounds; ++round) {
-    if (round > 0 && (has_ended(history) || !repair_misplaced_nodes(problem))) return;
+    if (round > 0 && (has_ended(history) || !move_nodes_to_simulated_ends(problem))) return;
     before = history.iterations;
     options.max_iterations = std::min(most, history.iterations_most - before);
     const LmSummary summary = solve_in_inertia_coordinates(problem, problem.mechanism(),

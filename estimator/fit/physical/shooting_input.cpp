@@ -188,7 +188,7 @@ Eigen::MatrixXd acceleration_sensitivities(const Mechanism& mechanism,
 /// process noise. Accelerometers also measure unmodelled accelerations: white noise of density σ_a²
 /// averaged over a sampling period T has the standard deviation σ_a/√T.
 void prepare_inertial(const Mechanism& mechanism, ShootingInput& input) {
-  const std::vector<int> axes = find_inertial_axes(mechanism, input.segments);
+  const std::vector<int> axes = find_read_sensor_axes(mechanism, input.segments);
   input.noise.inertial.setConstant(Sensor::kAxes * mechanism.sensor_count(), kInertialNoiseFloor);
   if (axes.empty()) return;
   const Eigen::MatrixXd arms = acceleration_sensitivities(mechanism, input.states);
@@ -293,7 +293,7 @@ void choose_integration_steps(const Mechanism& mechanism, const CalibrationOptio
       choose_grid_steps(mechanism, input, kLoopSteps, input.last_grid.emplace(input.grid));
     }
   }
-  if (!find_inertial_axes(mechanism, input.segments).empty()) {
+  if (!find_read_sensor_axes(mechanism, input.segments).empty()) {
     input.grid.step = std::min(input.grid.step, shortest_period(input.segments));
     input.grid.local_steps.clear();
   }

@@ -39,9 +39,9 @@ void load_look(SimdMotionIntegrator& lanes, int lane, const MotionInterval& inte
   const double time = interval.sample_instants[interval.first_instant + look];
   const SegmentControls& controls = *interval.controls;
   const int substep = log.substeps[at];
-  load_segment_controls(lanes, lane, controls, substep, time,
-                        time + controls.end(substep) - controls.begin(substep));
-  load_contact_states(lanes, lane, log.contacts[at]);
+  set_segment_controls(lanes, lane, controls, substep, time,
+                       time + controls.end(substep) - controls.begin(substep));
+  set_contact_states(lanes, lane, log.contacts[at]);
 }
 
 /// Calls `use(lane, place)` for each sample instant, after `work` has processed its batch.

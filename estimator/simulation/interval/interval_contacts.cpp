@@ -188,7 +188,7 @@ double SegmentIntegrator::find_reversal_at_stop(const JointStop& stop, double& l
   if (distance + v0 * turn > 0.0) return length;
   load_narrow_integrator(begin_);
   for (int i = 0; i < kSingle; ++i) {
-    load_segment_controls(single_, i, *interval_->controls, substep_, begin_, begin_ + turn);
+    set_segment_controls(single_, i, *interval_->controls, substep_, begin_, begin_ + turn);
   }
   single_.step();
   left = stop.distance_from_stop(single_.end_angle(stop.joint)[0]);

@@ -104,7 +104,7 @@ void SegmentIntegrator::start(MotionInterval& interval, Eigen::MatrixXd& angles)
                           .contacts = std::vector<Contacts>(count)};
   }
   angles.resize(interval.last_sample - interval.first_sample, n);
-  load_start_state(lanes_, lane_, interval);
+  set_start_state(lanes_, lane_, interval);
   determine_initial_contacts();
   interval.log.start = contacts_;
   determine_initial_stop_contacts();
@@ -112,8 +112,8 @@ void SegmentIntegrator::start(MotionInterval& interval, Eigen::MatrixXd& angles)
 }
 
 void SegmentIntegrator::load() {
-  load_segment_controls(lanes_, lane_, *interval_->controls, substep_, begin_, end_);
-  load_contact_states(lanes_, lane_, contacts_);
+  set_segment_controls(lanes_, lane_, *interval_->controls, substep_, begin_, end_);
+  set_contact_states(lanes_, lane_, contacts_);
 }
 
 void SegmentIntegrator::begin_segment(double time) {
@@ -321,8 +321,8 @@ void SegmentIntegrator::load_narrow_integrator(double time) const {
     for (int j = 0; program_.has_loops() && j < program_.joint_count(); ++j) {
       single_.guess(j)[i] = lanes_.guess(j)[lane_];
     }
-    load_segment_controls(single_, i, *interval_->controls, substep_, time, time);
-    load_contact_states(single_, i, contacts_);
+    set_segment_controls(single_, i, *interval_->controls, substep_, time, time);
+    set_contact_states(single_, i, contacts_);
   }
 }
 
@@ -392,8 +392,8 @@ void SegmentIntegrator::bracket_return_to_contact(int joint, const JointStop* st
   load_narrow_integrator(begin_);
   for (int round = 0; round < kHalvings && !(bracket.at_low > 0.0); ++round) {
     for (int i = 0; i < kSingle; ++i) {
-      load_segment_controls(single_, i, *interval_->controls, substep_, begin_,
-                            begin_ + std::ldexp(bracket.high, -1 - i));
+      set_segment_controls(single_, i, *interval_->controls, substep_, begin_,
+                           begin_ + std::ldexp(bracket.high, -1 - i));
     }
     single_.step();
     const double high = bracket.high;

@@ -175,7 +175,7 @@ class SlopeLane {
     }
     result.end.resize(rows, directions);
     result.instants.resize((interval.last_instant - interval.first_instant) * rows, directions);
-    load_start_state(lanes_, lane_, interval);
+    set_start_state(lanes_, lane_, interval);
     for (int i = 0; i < rows; ++i) {
       for (int d = 0; d < directions; ++d) slope(i, d) = i == d ? 1.0 : 0.0;
     }
@@ -243,8 +243,8 @@ class SlopeLane {
     const std::vector<double>& cuts = interval_->log.cuts;
     is_cut_ = cut_ < cuts.size() && cuts[cut_] < end_;
     if (is_cut_) end_ = cuts[cut_++];
-    load_segment_controls(lanes_, lane_, *interval_->controls, substep_, begin_, end_);
-    load_contact_states(lanes_, lane_, contacts_);
+    set_segment_controls(lanes_, lane_, *interval_->controls, substep_, begin_, end_);
+    set_contact_states(lanes_, lane_, contacts_);
   }
 
   /// Updates the derivatives at an instant at which accelerations jump.
@@ -265,7 +265,7 @@ class SlopeLane {
       for (int d = 0; event.acceleration_before != 0.0 && d < lanes_.derivative_column_count();
            ++d) {
         const double rate = program_.has_loops()
-                                ? lanes_.begin_derivative(n + event.joint, d)[lane_]
+                                ? lanes_.derivative_at_step_start(n + event.joint, d)[lane_]
                                 : slope(n + event.joint, d);
         move(d, -rate / event.acceleration_before);
       }

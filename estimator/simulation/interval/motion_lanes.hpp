@@ -82,10 +82,10 @@ class SimdMotionIntegrator {
   const double* end_state(int row) const { return at(end_, row); }
   /// Return the derivative of a joint's angle, or of its rate for row joint_count + joint, at the
   /// start and at the end of the last step.
-  const double* begin_derivative(int joint_row, int direction) const {
+  const double* derivative_at_step_start(int joint_row, int direction) const {
     return at(has_loops_ ? begin_slopes_ : slopes_, joint_row * directions_ + direction);
   }
-  const double* end_derivative(int joint_row, int direction) const {
+  const double* derivative_at_step_end(int joint_row, int direction) const {
     return at(has_loops_ ? joint_end_slopes_ : end_slopes_, joint_row * directions_ + direction);
   }
 
@@ -155,8 +155,7 @@ class SimdMotionIntegrator {
 };
 
 /// Copies the start state of an interval to a lane.
-inline void load_start_state(SimdMotionIntegrator& lanes, int lane,
-                             const MotionInterval& interval) {
+inline void set_start_state(SimdMotionIntegrator& lanes, int lane, const MotionInterval& interval) {
   for (int row = 0; row < 2 * lanes.coordinate_count(); ++row) {
     lanes.state(row)[lane] = interval.start[row];
   }
@@ -166,9 +165,9 @@ inline void load_start_state(SimdMotionIntegrator& lanes, int lane,
 }
 
 /// Sets the duration, controls and ground contacts of a lane for one segment of a substep.
-inline void load_segment_controls(SimdMotionIntegrator& lanes, int lane,
-                                  const SegmentControls& controls, int substep, double begin,
-                                  double end) {
+inline void set_segment_controls(SimdMotionIntegrator& lanes, int lane,
+                                 const SegmentControls& controls, int substep, double begin,
+                                 double end) {
   lanes.substep_length()[lane] = end - begin;
   for (int contact = 0; contact < lanes.contact_count(); ++contact) {
     lanes.active(contact)[lane] = controls.is_active(substep, contact) ? 1.0 : 0.0;
@@ -188,7 +187,7 @@ inline void load_segment_controls(SimdMotionIntegrator& lanes, int lane,
 }
 
 /// Sets the contacts of a lane.
-inline void load_contact_states(SimdMotionIntegrator& lanes, int lane, const Contacts& contacts) {
+inline void set_contact_states(SimdMotionIntegrator& lanes, int lane, const Contacts& contacts) {
   for (std::size_t j = 0; j < contacts.size(); ++j) {
     const auto joint = static_cast<int>(j);
     lanes.slip(joint)[lane] = slip_direction(contacts[j]);
@@ -249,10 +248,10 @@ inline double interpolate_joint_motion(const SimdMotionIntegrator& lanes, int la
 inline double interpolate_joint_derivative(const SimdMotionIntegrator& lanes, int lane, int joint,
                                            int direction, const HermiteWeights& w) {
   const int rate = lanes.joint_count() + joint;
-  return w.angle_begin * lanes.begin_derivative(joint, direction)[lane] +
-         w.angle_end * lanes.end_derivative(joint, direction)[lane] +
-         w.rate_begin * lanes.begin_derivative(rate, direction)[lane] +
-         w.rate_end * lanes.end_derivative(rate, direction)[lane];
+  return w.angle_begin * lanes.derivative_at_step_start(joint, direction)[lane] +
+         w.angle_end * lanes.derivative_at_step_end(joint, direction)[lane] +
+         w.rate_begin * lanes.derivative_at_step_start(rate, direction)[lane] +
+         w.rate_end * lanes.derivative_at_step_end(rate, direction)[lane];
 }
 
 }  // namespace estimator

@@ -24,8 +24,8 @@ std::size_t segment_count(const std::vector<estimator::Recording>& recordings) {
   return count;
 }
 
-ComparisonParts chosen_pieces(const CompareOptions& options,
-                              const std::vector<estimator::Recording>& recordings) {
+ComparisonParts chosen_parts(const CompareOptions& options,
+                             const std::vector<estimator::Recording>& recordings) {
   if (options.by != ComparisonParts::kChosen) return options.by;
   if (options.window > 0.0) return ComparisonParts::kWindow;
   if (recordings.size() >= kPartsWanted) return ComparisonParts::kRecording;
@@ -33,9 +33,9 @@ ComparisonParts chosen_pieces(const CompareOptions& options,
                                                    : ComparisonParts::kWindow;
 }
 
-std::vector<estimator::Recording> pieces_of(const CalibrationInput& input,
-                                            const CompareOptions& options) {
-  const ComparisonParts by = chosen_pieces(options, input.recordings);
+std::vector<estimator::Recording> parts_of(const CalibrationInput& input,
+                                           const CompareOptions& options) {
+  const ComparisonParts by = chosen_parts(options, input.recordings);
   if (options.window > 0.0 && by != ComparisonParts::kWindow) {
     throw proto::InputError("--window needs --by window. Change --by, or omit --window");
   }
@@ -102,14 +102,14 @@ estimator::FrictionLawComparisonOptions choice_of(const CompareOptions& options,
 ExitCode compare(const CompareOptions& options) {
   CalibrationInput input = load_estimation_input("compare", options.estimation, options.files);
   const estimator::FrictionLawComparisonOptions choice = choice_of(options, input.rig.mechanism);
-  const std::vector<estimator::Recording> pieces = pieces_of(input, options);
+  const std::vector<estimator::Recording> parts = parts_of(input, options);
   // Until the end: a result is written completely or not at all.
   const InterruptFlag interrupt(options.estimation.time_limit);
   const auto comparison =
       run_with_progress(options.estimation, interrupt, [&](const auto& monitor, std::string& part) {
-        const std::size_t folds = std::min(static_cast<std::size_t>(choice.folds), pieces.size());
+        const std::size_t folds = std::min(static_cast<std::size_t>(choice.folds), parts.size());
         return run_friction_law_comparison(
-            input, pieces, choice, monitor, [&](const estimator::FrictionLaw& law, int fold) {
+            input, parts, choice, monitor, [&](const estimator::FrictionLaw& law, int fold) {
               part = law.name + ", " + format_part_number("fold", fold, folds);
             });
       });

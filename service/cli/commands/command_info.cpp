@@ -132,7 +132,7 @@ std::string joint_tables(const Rig& rig) {
     }
     text += format_table(mimic_joints, std::vector<bool>(4, false)) + '\n';
   }
-  if (mechanism.body_encoder_count() > 0) {
+  if (mechanism.count_encoders_between_bodies() > 0) {
     TableRows encoders = {{"encoder", "of", "against", "reads", "resolution"}};
     for (const estimator::BodyEncoder& encoder : mechanism.body_encoders) {
       encoders.push_back({encoder.name, body_name(mechanism, encoder.body_b),

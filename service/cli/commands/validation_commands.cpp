@@ -59,18 +59,18 @@ ExitCode crossvalidate(const CrossvalidateOptions& options) {
   const std::vector<estimator::Finding> findings = repair_and_report(input);
   HeldOutPartOptions cut = options.cut;
   if (options.by->empty() && input.recordings.size() == 1) cut.kind = HeldOutPartKind::kSegment;
-  const std::vector<estimator::Recording> pieces =
+  const std::vector<estimator::Recording> parts =
       cut_into_parts(input.recordings, input.context.recordings, cut);
   // Until the end: a result is written completely or not at all.
   const InterruptFlag interrupt(options.estimation.time_limit);
   const auto validation =
       run_with_progress(options.estimation, interrupt, [&](const auto& monitor, std::string& part) {
-        return run_cross_validation(input, pieces, monitor, [&](int fold) {
-          part = format_part_number("fold", fold, pieces.size());
+        return run_cross_validation(input, parts, monitor, [&](int fold) {
+          part = format_part_number("fold", fold, parts.size());
         });
       });
   if (validation.stopped) {
-    std::cerr << "rigcal: stopped after " << validation.folds.size() << " of " << pieces.size()
+    std::cerr << "rigcal: stopped after " << validation.folds.size() << " of " << parts.size()
               << " folds; nothing was written\n";
     return kInterrupted;
   }
@@ -116,18 +116,18 @@ void add_options(CLI::App& command, CrossvalidateOptions& options) {
   const std::map<std::string, HeldOutPartKind> kinds = {{"recording", HeldOutPartKind::kRecording},
                                                         {"segment", HeldOutPartKind::kSegment}};
   add_estimation_options(command, options.estimation);
-  const std::string pieces = "Parts";
+  const std::string parts = "Parts";
   options.by = add_option(command, "--by", options.cut.kind, "recording|segment",
                           "Hold out one recording or one segment at a time; default: "
                           "recording, or segment for a single recording",
-                          pieces)
+                          parts)
                    ->transform(proto::one_of(kinds));
   CLI::Option* count =
-      add_option(command, "--pieces", options.cut.count, "N",
-                 "Cut every segment into this number of parts of equal length", pieces)
+      add_option(command, "--parts", options.cut.count, "N",
+                 "Cut every segment into this number of parts of equal length", parts)
           ->check(proto::count_from_to(1, 1000));
-  CLI::Option* length = add_option(command, "--piece-length", options.cut.length, "S",
-                                   "Cut every segment into parts of this length [s]", pieces)
+  CLI::Option* length = add_option(command, "--part-length", options.cut.length, "S",
+                                   "Cut every segment into parts of this length [s]", parts)
                             ->check(proto::positive_number());
   count->excludes(length)->excludes(options.by);
   length->excludes(options.by);
@@ -142,7 +142,7 @@ void add_crossvalidate(CLI::App& app, ExitCode& exit_code) {
       "states of this part, and simulates the part open loop from a fitted initial state.\n"
       "Examples:\n"
       "  rigcal crossvalidate a.csv b.csv c.csv --rig rig.textproto --plot cross.html\n"
-      "  rigcal crossvalidate run.csv --rig rig.textproto --pieces 5 --json cross.json",
+      "  rigcal crossvalidate run.csv --rig rig.textproto --parts 5 --json cross.json",
       crossvalidate);
 }
 

@@ -74,7 +74,7 @@ def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameter
 
 @accepts_options
 def crossvalidate(recordings: RecordingsLike, rig: RigLike, *, by: Optional[str] = None,
-                  pieces: Optional[int] = None, piece_length: Optional[float] = None,
+                  parts: Optional[int] = None, part_length: Optional[float] = None,
                   threads: Optional[int] = None, progress: ProgressLike = None,
                   **options: Any) -> CrossValidation:
     """Cross-validates: predicts each recording, or each part, with estimates from all others.
@@ -82,17 +82,17 @@ def crossvalidate(recordings: RecordingsLike, rig: RigLike, *, by: Optional[str]
     Args:
         by: kind of part that each fold holds out, "recording" or "segment"; default: recording,
             but segment for a single recording.
-        pieces: cut every segment into this many parts of equal length.
-        piece_length: cut every segment into parts of this length [s].
+        parts: cut every segment into this many parts of equal length.
+        part_length: cut every segment into parts of this length [s].
 
     Other arguments and exceptions: see `calibrate`.
     """
     request = make_request(recordings, rig, **options)
     chosen = "" if by is None else word(by, "by", ("recording", "segment"))
-    if sum(given is not None for given in (by, pieces, piece_length)) > 1:
-        raise InputError("only one of by, pieces and piece_length can be given")
-    length = 0.0 if piece_length is None else positive(piece_length, "piece_length", " [s]")
-    parts = count(pieces, "pieces", 1000)
+    if sum(given is not None for given in (by, parts, part_length)) > 1:
+        raise InputError("only one of by, parts and part_length can be given")
+    length = 0.0 if part_length is None else positive(part_length, "part_length", " [s]")
+    parts = count(parts, "parts", 1000)
     return _run(CrossValidation, lambda monitor: _rigcal.crossvalidate(
         request, chosen, parts, length, monitor), progress, threads)
 

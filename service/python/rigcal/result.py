@@ -415,7 +415,7 @@ class CrossValidation(ResultBase):
     """Result of a cross-validation: each part of the data is predicted from all other parts."""
 
     @property
-    def pieces(self) -> list[str]:
+    def parts(self) -> list[str]:
         return list(self.document["parts"])
 
     @property
@@ -435,7 +435,7 @@ class CrossValidation(ResultBase):
         """
         return {matrix["joint"]: pd.DataFrame(
             [[float(value) for value in row["values"]] for row in matrix["rmseRad"]],
-            self.pieces, self.pieces) for matrix in self.document["simulationMatrices"]}
+            self.parts, self.parts) for matrix in self.document["simulationMatrices"]}
 
     @property
     def units(self) -> dict[str, str]:
@@ -446,7 +446,7 @@ class CrossValidation(ResultBase):
         return self.parameters
 
     def __repr__(self) -> str:
-        return f"CrossValidation({len(self.pieces)} parts, {len(self.parameters)} parameters)"
+        return f"CrossValidation({len(self.parts)} parts, {len(self.parameters)} parameters)"
 
 
 class Validation(ResultBase):

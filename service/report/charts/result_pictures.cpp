@@ -30,19 +30,19 @@ constexpr double kSlack = 0.08;      // share of the axis beyond its contents
 constexpr double kLongest = 4.0;  // times the typical bar; the axis shows shorter bars completely
 constexpr double kMostPercent = 2.0;  // of the value; a larger range uses the parameter's unit
 
-double half_width(const RecordingPartEstimate& piece, Eigen::Index at) {
-  return estimator::kNormalHalfWidth95 * piece.standard_deviations[at];
+double half_width(const RecordingPartEstimate& part, Eigen::Index at) {
+  return estimator::kNormalHalfWidth95 * part.standard_deviations[at];
 }
 
 /// Axis of one parameter in a forest plot, which maps parameter values to pixels.
 class ForestAxis {
  public:
-  ForestAxis(const std::vector<RecordingPartEstimate>& pieces, const ParameterEstimate& estimate,
+  ForestAxis(const std::vector<RecordingPartEstimate>& parts, const ParameterEstimate& estimate,
              Eigen::Index at, double left)
       : left_(left), low_(estimate.value), high_(estimate.value) {
     std::vector<double> halves;
-    for (const RecordingPartEstimate& piece : pieces) {
-      if (std::isfinite(half_width(piece, at))) halves.push_back(half_width(piece, at));
+    for (const RecordingPartEstimate& part : parts) {
+      if (std::isfinite(half_width(part, at))) halves.push_back(half_width(part, at));
     }
     double typical = 0.0;
     if (!halves.empty()) {
@@ -53,9 +53,9 @@ class ForestAxis {
       low_ = std::min(low_, center - half);
       high_ = std::max(high_, center + half);
     };
-    for (const RecordingPartEstimate& piece : pieces) {
-      const double half = half_width(piece, at);
-      if (half <= kLongest * typical) include(piece.values[at], half);
+    for (const RecordingPartEstimate& part : parts) {
+      const double half = half_width(part, at);
+      if (half <= kLongest * typical) include(part.values[at], half);
     }
     if (std::isfinite(estimate.half_interval)) include(estimate.value, estimate.half_interval);
     if (!(high_ > low_)) include(estimate.value, std::max(std::abs(estimate.value), 1e-12));
@@ -108,10 +108,10 @@ std::string dot(const ForestAxis& axis, double value, double y, const char* styl
   return axis.holds(value) ? svg_circle(axis.to_x(value), y, 3.5, style) : "";
 }
 
-std::string column(const std::vector<RecordingPartEstimate>& pieces,
+std::string column(const std::vector<RecordingPartEstimate>& parts,
                    const ParameterEstimate& estimate, Eigen::Index at) {
-  const ForestAxis axis(pieces, estimate, at, kLeft);
-  const double bottom = kTop + kRow * static_cast<double>(pieces.size() + 1);
+  const ForestAxis axis(parts, estimate, at, kLeft);
+  const double bottom = kTop + kRow * static_cast<double>(parts.size() + 1);
   std::string svg = svg_text(kLeft + 0.5 * kColumn, kTop - 10.0, "middle", "title", estimate.name);
   svg += axis.ticks(estimate, bottom);
   const double half = estimate.half_interval;
@@ -120,11 +120,11 @@ std::string column(const std::vector<RecordingPartEstimate>& pieces,
     const double x = axis.to_x(estimate.value - half);
     svg += svg_rect(x, kTop, axis.to_x(estimate.value + half) - x, bottom - kTop, "prior");
   }
-  for (std::size_t p = 0; p < pieces.size(); ++p) {
+  for (std::size_t p = 0; p < parts.size(); ++p) {
     const double y = kTop + kRow * (static_cast<double>(p) + 0.5);
-    if (!std::isfinite(half_width(pieces[p], at))) continue;
-    svg += bar(axis, pieces[p].values[at], half_width(pieces[p], at), y, "line measured");
-    svg += dot(axis, pieces[p].values[at], y, "dot residual");
+    if (!std::isfinite(half_width(parts[p], at))) continue;
+    svg += bar(axis, parts[p].values[at], half_width(parts[p], at), y, "line measured");
+    svg += dot(axis, parts[p].values[at], y, "dot residual");
   }
   if (seen) svg += bar(axis, estimate.value, half, bottom - 0.5 * kRow, "line simulated thick");
   return svg + dot(axis, estimate.value, bottom - 0.5 * kRow, "dot simulated");
@@ -140,9 +140,9 @@ std::string label_column(const std::vector<std::string>& labels) {
 }
 
 /// Returns an svg element. @param attributes  attributes of the element in addition to its size
-std::string picture(double width, std::size_t pieces, const std::string& attributes,
+std::string picture(double width, std::size_t parts, const std::string& attributes,
                     const std::string& content) {
-  const double height = kTop + kRow * static_cast<double>(pieces + 1) + kBottom;
+  const double height = kTop + kRow * static_cast<double>(parts + 1) + kBottom;
   return fmt::format("<svg viewBox=\"0 0 {:.0f} {:.0f}\" {}>\n{}</svg>\n", width, height,
                      attributes, content);
 }
@@ -175,21 +175,21 @@ std::string strip(int width, int height, const std::string& content,
 
 }  // namespace
 
-std::string render_forest_plot(const std::vector<RecordingPartEstimate>& pieces,
+std::string render_forest_plot(const std::vector<RecordingPartEstimate>& parts,
                                const std::vector<std::string>& labels,
                                const std::vector<ParameterEstimate>& parameters,
                                const std::vector<std::size_t>& columns) {
-  const std::string left = picture(kLabels, pieces.size(), "class=\"labels\" aria-hidden=\"true\"",
-                                   label_column(labels));
+  const std::string left =
+      picture(kLabels, parts.size(), "class=\"labels\" aria-hidden=\"true\"", label_column(labels));
   std::string html;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if (c % kAbreast == 0)
       html += html.empty() ? "<div class=\"forest\">\n" : "</div>\n<div class=\"forest\">\n";
     const ParameterEstimate& estimate = parameters[columns[c]];
     html += "<div>" + left +
-            picture(kPicture, pieces.size(),
+            picture(kPicture, parts.size(),
                     "role=\"img\" aria-label=\"" + escape_html(estimate.name) + " by part\"",
-                    column(pieces, estimate, static_cast<Eigen::Index>(columns[c]))) +
+                    column(parts, estimate, static_cast<Eigen::Index>(columns[c]))) +
             "</div>\n";
   }
   return html.empty() ? "" : html + "</div>\n";

@@ -14,10 +14,10 @@ namespace service {
 /// the estimate from all data; a band through all rows shows its interval. The row of a part that
 /// does not identify a parameter has no dot. A page shows one, two or four columns side by side.
 ///
-/// @param pieces   estimates from the parts; at least one
+/// @param parts   estimates from the parts; at least one
 /// @param labels   names of the parts
 /// @param columns  indices of the parameters to plot
-std::string render_forest_plot(const std::vector<estimator::RecordingPartEstimate>& pieces,
+std::string render_forest_plot(const std::vector<estimator::RecordingPartEstimate>& parts,
                                const std::vector<std::string>& labels,
                                const std::vector<estimator::ParameterEstimate>& parameters,
                                const std::vector<std::size_t>& columns);

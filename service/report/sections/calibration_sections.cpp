@@ -242,9 +242,9 @@ std::vector<std::string> labels_of(const Calibration& calibration,
                                    const std::vector<std::string>& names) {
   std::vector<std::string> labels;
   for (std::size_t p = 0; p < names.size(); ++p) {
-    const estimator::RecordingPartEstimate& piece = calibration.pieces[p];
-    labels.push_back(names[p] + " " + format_number(piece.from, 3) + " to " +
-                     format_number(piece.to, 3) + " s");
+    const estimator::RecordingPartEstimate& part = calibration.parts[p];
+    labels.push_back(names[p] + " " + format_number(part.from, 3) + " to " +
+                     format_number(part.to, 3) + " s");
   }
   return labels;
 }
@@ -264,15 +264,15 @@ std::string agreement_text(const Calibration& calibration) {
 }
 
 std::string parts_csv(const Calibration& calibration, const std::vector<std::string>& labels) {
-  std::string csv = format_csv_row({"piece", "parameter", "unit", "value", "standard deviation"});
+  std::string csv = format_csv_row({"part", "parameter", "unit", "value", "standard deviation"});
   for (std::size_t p = 0; p < labels.size(); ++p) {
-    const estimator::RecordingPartEstimate& piece = calibration.pieces[p];
-    for (Eigen::Index i = 0; i < piece.values.size(); ++i) {
+    const estimator::RecordingPartEstimate& part = calibration.parts[p];
+    for (Eigen::Index i = 0; i < part.values.size(); ++i) {
       const auto& estimate = calibration.parameters[static_cast<std::size_t>(i)];
-      if (!std::isfinite(piece.standard_deviations[i])) continue;
+      if (!std::isfinite(part.standard_deviations[i])) continue;
       csv += format_csv_row({labels[p], estimate.name, estimate.unit,
-                             format_json_number(piece.values[i]),
-                             format_json_number(piece.standard_deviations[i])});
+                             format_json_number(part.values[i]),
+                             format_json_number(part.standard_deviations[i])});
     }
   }
   return csv;
@@ -301,7 +301,7 @@ std::string deviation_table(const Calibration& calibration) {
 /// Returns the estimates of the free parameters, followed by those of the dependent ones.
 std::vector<ParameterEstimate> all_estimates(const Calibration& calibration) {
   std::vector<ParameterEstimate> all = calibration.parameters;
-  all.insert(all.end(), calibration.tied.begin(), calibration.tied.end());
+  all.insert(all.end(), calibration.dependent.begin(), calibration.dependent.end());
   return all;
 }
 
@@ -355,7 +355,7 @@ std::string render_parameter_section(const estimator::Calibration& calibration) 
 }
 
 std::string render_part_comparison(const Calibration& calibration) {
-  if (calibration.pieces.empty()) return "";
+  if (calibration.parts.empty()) return "";
   std::vector<std::size_t> seen;
   for (std::size_t i = 0; i < calibration.parameters.size(); ++i) {
     const estimator::ParameterEstimate& estimate = calibration.parameters[i];
@@ -363,14 +363,14 @@ std::string render_part_comparison(const Calibration& calibration) {
   }
   std::string html = "<section><h2>Parts</h2>\n" + agreement_text(calibration);
   std::vector<std::string> names;
-  for (const estimator::RecordingPartEstimate& piece : calibration.pieces) {
-    names.push_back(piece.recording.substr(piece.recording.rfind('/') + 1));
+  for (const estimator::RecordingPartEstimate& part : calibration.parts) {
+    names.push_back(part.recording.substr(part.recording.rfind('/') + 1));
   }
   html += render_data_figure(
-      render_forest_plot(calibration.pieces,
+      render_forest_plot(calibration.parts,
                          labels_of(calibration, shorten_names(names, kLongestName)),
                          calibration.parameters, seen),
-      "pieces", parts_csv(calibration, labels_of(calibration, names)),
+      "parts", parts_csv(calibration, labels_of(calibration, names)),
       "Estimates of each parameter from each part of the recordings. Orange: estimate from one "
       "part, with its own initial state and the 95 % interval from noise. Blue: estimate from all "
       "parts; band: its 95 % interval. Empty: not identifiable from the part.");

@@ -24,7 +24,7 @@ std::string parameter_table(const estimator::Calibration& calibration) {
   std::vector<std::vector<std::string>> rows = {
       {"parameter", "estimate", "± sd", "95 % interval", "initial", "unit", ""}};
   std::vector<estimator::ParameterEstimate> all = calibration.parameters;
-  all.insert(all.end(), calibration.tied.begin(), calibration.tied.end());
+  all.insert(all.end(), calibration.dependent.begin(), calibration.dependent.end());
   const std::vector<TableNotation> notations = make_estimate_notations(all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const TableNotation& notation = notations[i];
@@ -68,7 +68,7 @@ std::string simulation_table(const estimator::Calibration& calibration) {
   if (calibration.simulation.empty()) return "";
   std::vector<std::vector<std::string>> rows = {
       {name_simulation(calibration.simulation_horizon), "RMSE", "unit"}};
-  for (const estimator::SimulationError& error : calibration.simulation) {
+  for (const estimator::OpenLoopError& error : calibration.simulation) {
     rows.push_back({"joint " + error.joint, format_significant_digits(1e3 * error.rmse, 4),
                     joint_units(error.kind).error});
   }

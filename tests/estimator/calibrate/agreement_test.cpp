@@ -17,18 +17,18 @@ namespace {
 /// deviations.
 std::vector<RecordingPartScore> scalar_pieces(const std::vector<double>& readings,
                                               const std::vector<double>& deviations) {
-  std::vector<RecordingPartScore> pieces;
+  std::vector<RecordingPartScore> parts;
   for (std::size_t p = 0; p < readings.size(); ++p) {
     const double weight = 1.0 / (deviations[p] * deviations[p]);
     const Eigen::MatrixXd H = Eigen::MatrixXd::Constant(1, 1, weight);
-    pieces.push_back({Eigen::VectorXd::Constant(1, weight * readings[p]), H, H});
+    parts.push_back({Eigen::VectorXd::Constant(1, weight * readings[p]), H, H});
   }
-  return pieces;
+  return parts;
 }
 
-RecordingPartComparison compare(const std::vector<RecordingPartScore>& pieces, bool cut = false) {
-  const Eigen::Index n = pieces.front().score.size();
-  return compare_part_scores(pieces, Eigen::MatrixXd::Zero(n, n), Eigen::VectorXd::Zero(n), cut);
+RecordingPartComparison compare(const std::vector<RecordingPartScore>& parts, bool cut = false) {
+  const Eigen::Index n = parts.front().score.size();
+  return compare_part_scores(parts, Eigen::MatrixXd::Zero(n, n), Eigen::VectorXd::Zero(n), cut);
 }
 
 // Cochran's Q of a weighted mean, computed by hand. Catches a wrong centre, weight or count.
@@ -73,25 +73,25 @@ TEST(RecordingPartComparison, OmitsParametersThatAPartDoesNotIdentify) {
 TEST(RecordingPartComparison, ScatterIsTheDeleteOneJackknife) {
   std::mt19937 random(5);
   std::normal_distribution<double> gaussian;
-  std::vector<RecordingPartScore> pieces;
+  std::vector<RecordingPartScore> parts;
   Eigen::Matrix2d H = Eigen::Matrix2d::Zero();
   Eigen::Vector2d g = Eigen::Vector2d::Zero();
   for (int p = 0; p < 6; ++p) {
     const Eigen::Matrix2d half = Eigen::Matrix2d::NullaryExpr([&] { return gaussian(random); });
     const Eigen::Vector2d score = Eigen::Vector2d::NullaryExpr([&] { return gaussian(random); });
     const Eigen::Matrix2d own = half * half.transpose() + Eigen::Matrix2d::Identity();
-    pieces.push_back({score, own, own});
+    parts.push_back({score, own, own});
     H += own;
     g += score;
   }
   const Eigen::Vector2d all = H.ldlt().solve(g);
   Eigen::Matrix2d scatter = all * all.transpose();
-  for (const RecordingPartScore& piece : pieces) {
+  for (const RecordingPartScore& part : parts) {
     const Eigen::Vector2d others =
-        (H - piece.information).eval().ldlt().solve((g - piece.score).eval());
+        (H - part.information).eval().ldlt().solve((g - part.score).eval());
     scatter += 5.0 / 6.0 * (others - all) * (others - all).transpose();
   }
-  const RecordingPartComparison result = compare(pieces);
+  const RecordingPartComparison result = compare(parts);
   EXPECT_LT((result.scatter - scatter).norm(), 1e-12 * scatter.norm());
   EXPECT_LT((result.shift - all).norm(), 1e-12);
 }
@@ -109,14 +109,14 @@ TEST(RecordingPartComparison, ScatterOfEqualPartsIsTheDeviationOfTheirMean) {
 
 // A parameter that only one part identifies has no scatter and is not tested for consistency.
 TEST(RecordingPartComparison, ASinglePartHasNoScatter) {
-  std::vector<RecordingPartScore> pieces;
+  std::vector<RecordingPartScore> parts;
   for (int p = 0; p < 3; ++p) {
     Eigen::Matrix2d H = Eigen::Matrix2d::Zero();
     H(0, 0) = 1.0;
     H(1, 1) = p == 1 ? 1.0 : 0.0;
-    pieces.push_back({Eigen::Vector2d(p - 1.0, 0.0), H, H});
+    parts.push_back({Eigen::Vector2d(p - 1.0, 0.0), H, H});
   }
-  const RecordingPartComparison result = compare(pieces);
+  const RecordingPartComparison result = compare(parts);
   EXPECT_EQ(result.agreement.degrees_of_freedom, 2.0);
   EXPECT_NEAR(result.agreement.statistic, 2.0, 1e-12);
   EXPECT_NEAR(result.effective_part_count[1], 1.0, 1e-12);
@@ -128,21 +128,21 @@ TEST(RecordingPartComparison, ASinglePartHasNoScatter) {
 // Parts may agree with one another but not with the fit of the whole recording. Here their mean is
 // two standard deviations off, which adds one degree of freedom.
 TEST(RecordingPartComparison, ComparesPartsWithTheFitOfTheWhole) {
-  const std::vector<RecordingPartScore> pieces =
+  const std::vector<RecordingPartScore> parts =
       scalar_pieces({1.0, 1.0, 1.0, 1.0}, {1.0, 1.0, 1.0, 1.0});
-  EXPECT_NEAR(compare(pieces, false).agreement.statistic, 0.0, 1e-12);
-  EXPECT_EQ(compare(pieces, false).agreement.degrees_of_freedom, 3.0);
-  EXPECT_NEAR(compare(pieces, true).agreement.statistic, 4.0, 1e-12);
-  EXPECT_EQ(compare(pieces, true).agreement.degrees_of_freedom, 4.0);
+  EXPECT_NEAR(compare(parts, false).agreement.statistic, 0.0, 1e-12);
+  EXPECT_EQ(compare(parts, false).agreement.degrees_of_freedom, 3.0);
+  EXPECT_NEAR(compare(parts, true).agreement.statistic, 4.0, 1e-12);
+  EXPECT_EQ(compare(parts, true).agreement.degrees_of_freedom, 4.0);
 }
 
 // Noise that the weights ignore (correlated, quantized) enters by its own covariance: four times
 // the variance gives a quarter of Q.
 TEST(RecordingPartComparison, UsesTheNoiseCovarianceOfTheParts) {
-  std::vector<RecordingPartScore> pieces = scalar_pieces({1.0, 2.0, 4.0}, {1.0, 1.0, 1.0});
-  const double Q = compare(pieces).agreement.statistic;
-  for (RecordingPartScore& piece : pieces) piece.noise *= 4.0;
-  EXPECT_NEAR(compare(pieces).agreement.statistic, 0.25 * Q, 1e-12);
+  std::vector<RecordingPartScore> parts = scalar_pieces({1.0, 2.0, 4.0}, {1.0, 1.0, 1.0});
+  const double Q = compare(parts).agreement.statistic;
+  for (RecordingPartScore& part : parts) part.noise *= 4.0;
+  EXPECT_NEAR(compare(parts).agreement.statistic, 0.25 * Q, 1e-12);
 }
 
 // Parts that differ by noise alone are rejected as often as the significance level specifies, also
@@ -153,25 +153,25 @@ TEST(RecordingPartComparison, HasTheSpecifiedFalseRejectionRate) {
   constexpr int kDraws = 2000, kRows = 20;
   int rejected = 0;
   for (int draw = 0; draw < kDraws; ++draw) {
-    std::vector<RecordingPartScore> pieces;
+    std::vector<RecordingPartScore> parts;
     for (int p = 0; p < 6; ++p) {
       Eigen::MatrixXd T = Eigen::MatrixXd::NullaryExpr(kRows, 3, [&] { return gaussian(random); });
       if (p % 2 == 0) T.col(2) *= 1e-4;
       const Eigen::VectorXd e =
           Eigen::VectorXd::NullaryExpr(kRows, [&] { return gaussian(random); });
       const Eigen::MatrixXd H = T.transpose() * T;
-      pieces.push_back({T.transpose() * e, H, H});
+      parts.push_back({T.transpose() * e, H, H});
     }
-    rejected += compare(pieces).agreement.p_value < 0.05 ? 1 : 0;
+    rejected += compare(parts).agreement.p_value < 0.05 ? 1 : 0;
   }
   EXPECT_NEAR(rejected, 0.05 * kDraws, 4.0 * std::sqrt(0.05 * 0.95 * kDraws));
 }
 
 // A prior constrains the estimate but does not contribute to the scatter.
 TEST(RecordingPartComparison, LeavesPriorsOutOfAllParts) {
-  const std::vector<RecordingPartScore> pieces = scalar_pieces({1.0, 1.0}, {1.0, 1.0});
+  const std::vector<RecordingPartScore> parts = scalar_pieces({1.0, 1.0}, {1.0, 1.0});
   const RecordingPartComparison result = compare_part_scores(
-      pieces, Eigen::MatrixXd::Constant(1, 1, 2.0), Eigen::VectorXd::Zero(1), false);
+      parts, Eigen::MatrixXd::Constant(1, 1, 2.0), Eigen::VectorXd::Zero(1), false);
   EXPECT_NEAR(result.shift[0], 0.5, 1e-12);
   EXPECT_NEAR(result.agreement.statistic, 0.0, 1e-12);
 }
@@ -180,13 +180,13 @@ TEST(RecordingPartComparison, LeavesPriorsOutOfAllParts) {
 // however small the rounding error of its shift. The other direction counts as without it.
 TEST(RecordingPartComparison, OmitsDirectionsOfPriorsFromTheShift) {
   const auto agreement = [](double rounding) {
-    std::vector<RecordingPartScore> pieces;
+    std::vector<RecordingPartScore> parts;
     for (const double reading : {1.0, -0.5}) {
       const Eigen::MatrixXd H = Eigen::Vector2d(1.0, 1e-15).asDiagonal();
-      pieces.push_back({Eigen::Vector2d(reading, rounding), H, H});
+      parts.push_back({Eigen::Vector2d(reading, rounding), H, H});
     }
     const Eigen::MatrixXd prior = Eigen::Vector2d(0.0, 1.0).asDiagonal();
-    return compare_part_scores(pieces, prior, Eigen::Vector2d::Zero(), true).agreement;
+    return compare_part_scores(parts, prior, Eigen::Vector2d::Zero(), true).agreement;
   };
   const ConsistencyTest exact = agreement(0.0), rounded = agreement(1e-6);
   EXPECT_EQ(exact.degrees_of_freedom, 2.0);

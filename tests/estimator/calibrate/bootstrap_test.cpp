@@ -67,9 +67,9 @@ TEST(BootstrapIntervals, FollowTransformationsOfTheParameter) {
 // jackknife deviation is √(4/5 · 20) = 4.
 TEST(BootstrapIntervals, ComputeTheAccelerationFromEstimatesWithoutOnePart) {
   const std::vector<double> without_one = {1.0, 1.0, 1.0, 1.0, -4.0};
-  EXPECT_NEAR(estimate_acceleration(without_one), 60.0 / (6.0 * std::pow(20.0, 1.5)), 1e-15);
-  EXPECT_EQ(estimate_acceleration({1.0, 2.0, 4.0}), 0.0);
-  EXPECT_EQ(estimate_acceleration({1.0, 1.0, 1.0, 1.0, 1.0}), 0.0);
+  EXPECT_NEAR(estimate_bca_acceleration(without_one), 60.0 / (6.0 * std::pow(20.0, 1.5)), 1e-15);
+  EXPECT_EQ(estimate_bca_acceleration({1.0, 2.0, 4.0}), 0.0);
+  EXPECT_EQ(estimate_bca_acceleration({1.0, 1.0, 1.0, 1.0, 1.0}), 0.0);
   EXPECT_NEAR(compute_jackknife_deviation(without_one), 4.0, 1e-12);
   EXPECT_TRUE(std::isnan(compute_jackknife_deviation({1.0})));
 }

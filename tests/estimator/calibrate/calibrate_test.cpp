@@ -112,7 +112,7 @@ TEST(Calibrate, EstimatesEqualShadowParametersFromAnyInitialValues) {
     SCOPED_TRACE(factor);
     const Calibration result = calibrate_shadow(rig_to_fit(free, factor), recordings, options);
     EXPECT_TRUE(result.converged());
-    EXPECT_TRUE(result.approached);
+    EXPECT_TRUE(result.started_from_physical);
     EXPECT_NEAR(result.state_error_weight / reference.state_error_weight, 1.0, 1e-4);
     for (const ParameterEstimate& estimate : result.parameters) {
       const ParameterEstimate& expected = estimate_of(reference, estimate.name);
@@ -124,7 +124,7 @@ TEST(Calibrate, EstimatesEqualShadowParametersFromAnyInitialValues) {
   }
   options.start_from_physical = false;
   const Calibration reported = calibrate_shadow(rig_to_fit(free, 3.0), recordings, options);
-  EXPECT_FALSE(reported.approached);
+  EXPECT_FALSE(reported.started_from_physical);
   EXPECT_NEAR(reported.history.front().parameters[0],
               3.0 * estimate_of(reference, "A.J_zz").initial, 1e-12);
 }

@@ -160,7 +160,7 @@ TEST(EncoderDelay, ZeroDelayChangesNothing) {
 TEST(EncoderDelay, DelayFixedAtZeroAddsNoComputation) {
   Mechanism mechanism = furuta_to_fit({});
   const std::vector<Segment> segments = {short_piece()};
-  const std::size_t sensed = find_inertial_axes(mechanism, segments).size();
+  const std::size_t sensed = find_read_sensor_axes(mechanism, segments).size();
   EXPECT_EQ(find_sampled_axes(mechanism, segments).size(), sensed);
   at(mechanism, "2.encoder_delay").value = 1e-3;
   EXPECT_EQ(find_sampled_axes(mechanism, segments).size(), sensed + 1);

@@ -303,12 +303,12 @@ TEST(PhysicalCalibration, IsTheDefaultWherePossible) {
 // simulation reach the noise level.
 TEST(PhysicalCalibration, CrossValidates) {
   const ReferencePendulum rig = sticky_pendulum();
-  std::vector<Recording> pieces;
+  std::vector<Recording> parts;
   for (unsigned seed = 1; seed <= 3; ++seed) {
-    pieces.push_back(record_release(rig, 3000, kPhysicalNoise, seed));
-    pieces.back().name = "release " + std::to_string(seed);
+    parts.push_back(record_release(rig, 3000, kPhysicalNoise, seed));
+    parts.back().name = "release " + std::to_string(seed);
   }
-  const auto result = cross_validate(pendulum_to_fit(rig), pieces);
+  const auto result = cross_validate(pendulum_to_fit(rig), parts);
   for (Eigen::Index i = 0; i < 3; ++i) {
     EXPECT_NEAR(result.observation(i, i), kPhysicalNoise, 0.06 * kPhysicalNoise);
     EXPECT_NEAR(result.simulation.front()(i, i), kPhysicalNoise, 0.06 * kPhysicalNoise);

@@ -36,8 +36,8 @@ Calibration calibrate_with(double stretch, const CalibrationOptions& options = {
 TEST(RecordingPartEstimates, AgreeForACorrectModel) {
   const Calibration result = calibrate_with(1.0);
   ASSERT_TRUE(result.refined && result.converged());
-  EXPECT_GE(result.pieces.size(), 6U);
-  EXPECT_LE(result.pieces.size(), 12U);
+  EXPECT_GE(result.parts.size(), 6U);
+  EXPECT_LE(result.parts.size(), 12U);
   EXPECT_GT(result.agreement.p_value, 0.01);
   EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << service::format_verdict(result.verdict);
   for (const ParameterEstimate& estimate : result.parameters) {
@@ -45,11 +45,11 @@ TEST(RecordingPartEstimates, AgreeForACorrectModel) {
     EXPECT_GT(estimate.scatter_deviation, 0.0) << estimate.name;
   }
   // Each part agrees within its own standard deviations: 48 estimates, none beyond five.
-  for (const RecordingPartEstimate& piece : result.pieces) {
-    for (Eigen::Index i = 0; i < piece.values.size(); ++i) {
-      if (std::isnan(piece.values[i])) continue;
-      const double off = piece.values[i] - result.parameters[static_cast<std::size_t>(i)].value;
-      EXPECT_LT(std::abs(off), 5.0 * piece.standard_deviations[i]) << "piece of " << piece.from;
+  for (const RecordingPartEstimate& part : result.parts) {
+    for (Eigen::Index i = 0; i < part.values.size(); ++i) {
+      if (std::isnan(part.values[i])) continue;
+      const double off = part.values[i] - result.parameters[static_cast<std::size_t>(i)].value;
+      EXPECT_LT(std::abs(off), 5.0 * part.standard_deviations[i]) << "part of " << part.from;
     }
   }
 }
@@ -64,7 +64,7 @@ TEST(RecordingPartEstimates, DisagreeForAnArmThatIsTooLong) {
   CalibrationOptions alone;
   alone.compare_parts = false;
   const Calibration without = calibrate_with(1.03, alone);
-  EXPECT_TRUE(without.pieces.empty());
+  EXPECT_TRUE(without.parts.empty());
   for (std::size_t i = 0; i < result.parameters.size(); ++i) {
     EXPECT_EQ(result.parameters[i].value, without.parameters[i].value);
     EXPECT_EQ(result.parameters[i].noise_deviation, without.parameters[i].standard_deviation);
@@ -83,18 +83,18 @@ TEST(RecordingPartEstimates, StopOnRequest) {
   ASSERT_TRUE(stop.load());
   EXPECT_EQ(result.refinement_termination, Termination::kCancelled);
   EXPECT_FALSE(result.converged());
-  EXPECT_TRUE(result.pieces.empty());
+  EXPECT_TRUE(result.parts.empty());
 }
 
 // Parts disagree about one of two parameters. Its standard deviation becomes the scatter, and its
 // half-width uses Student's factor for the number of parts that identify it, minus one. The other
 // parameter is unchanged.
 TEST(RecordingPartEstimates, WidenTheIntervalsOfDisagreeingParameters) {
-  RecordingPartEstimates pieces;
-  pieces.parameters = {7, 3};
-  pieces.comparison.agreement = {50.0, 6.0, 1e-8};
-  pieces.comparison.effective_part_count = Eigen::VectorXd::Constant(2, 8.0);
-  pieces.comparison.scatter = Eigen::Vector2d(9.0, 0.25).asDiagonal();
+  RecordingPartEstimates parts;
+  parts.parameters = {7, 3};
+  parts.comparison.agreement = {50.0, 6.0, 1e-8};
+  parts.comparison.effective_part_count = Eigen::VectorXd::Constant(2, 8.0);
+  parts.comparison.scatter = Eigen::Vector2d(9.0, 0.25).asDiagonal();
   ParameterUncertainty uncertainty;
   uncertainty.standard_deviation = Eigen::VectorXd::Ones(2);
   uncertainty.half_interval = kNormalHalfWidth95 * uncertainty.standard_deviation;
@@ -103,7 +103,7 @@ TEST(RecordingPartEstimates, WidenTheIntervalsOfDisagreeingParameters) {
   uncertainty.noise_deviation = uncertainty.standard_deviation;
   uncertainty.scatter_deviation = Eigen::VectorXd::Constant(2, NAN);
   ParameterUncertainty agreeing = uncertainty;
-  inflate_uncertainty_for_scatter(pieces, {3, 7}, uncertainty);
+  inflate_uncertainty_for_scatter(parts, {3, 7}, uncertainty);
   EXPECT_EQ(uncertainty.standard_deviation[1], 3.0);
   EXPECT_NEAR(uncertainty.half_interval[1], 3.0 * 2.36462, 1e-4);
   EXPECT_EQ(uncertainty.standard_deviation[0], 1.0);
@@ -113,8 +113,8 @@ TEST(RecordingPartEstimates, WidenTheIntervalsOfDisagreeingParameters) {
   EXPECT_NEAR(uncertainty.covariance(0, 1), 1.5, 1e-12);
   EXPECT_EQ(uncertainty.noise_deviation[1], 1.0);
 
-  pieces.comparison.agreement.p_value = 0.02;
-  inflate_uncertainty_for_scatter(pieces, {3, 7}, agreeing);
+  parts.comparison.agreement.p_value = 0.02;
+  inflate_uncertainty_for_scatter(parts, {3, 7}, agreeing);
   EXPECT_EQ(agreeing.standard_deviation[1], 1.0);
   EXPECT_EQ(agreeing.scatter_deviation[1], 3.0);
   EXPECT_EQ(agreeing.half_interval[1], kNormalHalfWidth95);
@@ -143,16 +143,15 @@ TEST(RecordingPartEstimates, ReportOnlySlipsWithinThePart) {
   }
   const Calibration result = calibrate(mechanism, {recording}, {}, {});
   ASSERT_TRUE(result.converged());
-  ASSERT_GE(result.pieces.size(), 6U);
+  ASSERT_GE(result.parts.size(), 6U);
   const auto reported = [&](std::size_t parameter, double row) {
     int count = 0;
-    for (const RecordingPartEstimate& piece : result.pieces) {
+    for (const RecordingPartEstimate& part : result.parts) {
       const auto at = static_cast<Eigen::Index>(parameter);
-      const bool identifies = std::isfinite(piece.values[at]);
-      EXPECT_EQ(identifies, std::isfinite(piece.standard_deviations[at]));
-      const bool holds = piece.from < kPeriod * row && piece.to > kPeriod * row;
-      EXPECT_TRUE(holds || !identifies || row < 0)
-          << parameter << " from " << piece.from << " s on";
+      const bool identifies = std::isfinite(part.values[at]);
+      EXPECT_EQ(identifies, std::isfinite(part.standard_deviations[at]));
+      const bool holds = part.from < kPeriod * row && part.to > kPeriod * row;
+      EXPECT_TRUE(holds || !identifies || row < 0) << parameter << " from " << part.from << " s on";
       count += identifies;
     }
     return count;

@@ -154,7 +154,7 @@ TEST(ParameterProfile, FindsALowerCost) {
 // Only decay rates are limited to a factor per step.
 TEST(ProfileIntervals, ApplyToDecayRatesOnly) {
   const Mechanism mechanism = freed(pendulum_of(sticky(0.003)), {"1.b", "1.tau_delta", "1.zeta"});
-  const Eigen::VectorXd growth = FreeParameters(mechanism).growth_limits(mechanism);
+  const Eigen::VectorXd growth = FreeParameters(mechanism).step_factor_limits(mechanism);
   ASSERT_EQ(growth.size(), 3);
   EXPECT_EQ(growth[0], HUGE_VAL);
   EXPECT_EQ(growth[1], HUGE_VAL);

@@ -90,7 +90,7 @@ TEST_F(DependentParameterCalibration, ReducesStandardDeviations) {
   ASSERT_TRUE(narrow.converged());
   ASSERT_EQ(narrow.parameters.size(), 4U);
   const auto deviation = [](const Calibration& calibration, const std::string& name) {
-    for (const auto* list : {&calibration.parameters, &calibration.tied}) {
+    for (const auto* list : {&calibration.parameters, &calibration.dependent}) {
       for (const ParameterEstimate& each : *list) {
         if (each.name == name) return each.standard_deviation;
       }
@@ -114,16 +114,16 @@ TEST_F(DependentParameterCalibration, ReducesStandardDeviations) {
 // dependency.
 TEST_F(DependentParameterCalibration, ReportsDependentParameters) {
   const Calibration result = calibrate(tied(), {recording_});
-  ASSERT_EQ(result.tied.size(), 2U);
-  const ParameterEstimate &drag = result.tied[1], source = estimate_of(result, "1.b");
+  ASSERT_EQ(result.dependent.size(), 2U);
+  const ParameterEstimate &drag = result.dependent[1], source = estimate_of(result, "1.b");
   EXPECT_EQ(drag.name, "2.b");
   EXPECT_DOUBLE_EQ(drag.value, 0.1 * source.value);
   EXPECT_DOUBLE_EQ(drag.initial, 0.1 * source.initial);
   EXPECT_NEAR(drag.standard_deviation, 0.1 * source.standard_deviation,
               1e-12 * source.standard_deviation);
   EXPECT_DOUBLE_EQ(drag.half_interval, 0.1 * source.half_interval);
-  EXPECT_EQ(result.tied[0].name, "B.J_zz");
-  EXPECT_DOUBLE_EQ(result.tied[0].value,
+  EXPECT_EQ(result.dependent[0].name, "B.J_zz");
+  EXPECT_DOUBLE_EQ(result.dependent[0].value,
                    estimate_of(result, "B.J_yy").value + rig_.J_Bzz - rig_.J_Byy);
 }
 
@@ -137,7 +137,7 @@ TEST_F(DependentParameterCalibration, PropagatesTheCovarianceToDependentParamete
        {{mechanism.find_parameter("1.b"), 0.2}, {mechanism.find_parameter("1.K"), 1e-3}}}};
   apply_dependencies(mechanism);
   const Calibration result = calibrate(mechanism, {recording_});
-  ASSERT_EQ(result.tied.size(), 1U);
+  ASSERT_EQ(result.dependent.size(), 1U);
   Eigen::VectorXd along = Eigen::VectorXd::Zero(result.covariance.rows());
   for (std::size_t i = 0; i < result.parameters.size(); ++i) {
     if (result.parameters[i].name == "1.b") along[static_cast<Eigen::Index>(i)] = 0.2;
@@ -145,9 +145,9 @@ TEST_F(DependentParameterCalibration, PropagatesTheCovarianceToDependentParamete
   }
   const double variance = along.dot(result.covariance * along);
   EXPECT_GT(variance, 0.0);
-  EXPECT_DOUBLE_EQ(result.tied[0].standard_deviation, std::sqrt(variance));
-  EXPECT_DOUBLE_EQ(result.tied[0].half_interval,
-                   kNormalHalfWidth95 * result.tied[0].standard_deviation);
+  EXPECT_DOUBLE_EQ(result.dependent[0].standard_deviation, std::sqrt(variance));
+  EXPECT_DOUBLE_EQ(result.dependent[0].half_interval,
+                   kNormalHalfWidth95 * result.dependent[0].standard_deviation);
 }
 
 TEST_F(DependentParameterCalibration, RejectsDependentParametersOfASimulator) {

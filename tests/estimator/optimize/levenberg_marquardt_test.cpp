@@ -66,7 +66,7 @@ class FunctionProblem : public LeastSquaresProblem {
   Eigen::VectorXd parameter_values() const override { return x_; }
   Eigen::VectorXd lower_bounds() const override { return lower; }
   Eigen::VectorXd upper_bounds() const override { return upper; }
-  Eigen::VectorXd growth_limits() const override { return growth; }
+  Eigen::VectorXd step_factor_limits() const override { return growth; }
 
   Eigen::VectorXd lower, upper;
   Eigen::VectorXd growth;  ///< empty: not limited

@@ -80,7 +80,7 @@ void expect_estimates(const estimator::Calibration& calibration,
   for (const auto& [name, value] : truth) {
     expect_estimate(calibration, name, value);
   }
-  for (const estimator::SimulationError& error : calibration.simulation) {
+  for (const estimator::OpenLoopError& error : calibration.simulation) {
     EXPECT_LT(error.rmse, 3.0 * kNoise) << error.joint;
   }
 }
@@ -96,7 +96,7 @@ TEST(InitCalibration, OfAFourBar) {
                           "9.81");
   EXPECT_TRUE(calibration.converged());
   // The noise is 1 mrad. The data's dry friction creeps, that of `init` does not.
-  for (const estimator::SimulationError& error : calibration.simulation) {
+  for (const estimator::OpenLoopError& error : calibration.simulation) {
     EXPECT_LT(error.rmse, 2e-3) << error.joint;
   }
   // The y of the coupler's joints in its own frame are 0.01 and 0 m.
@@ -179,7 +179,7 @@ TEST(InitCalibration, OfAFurutaInCounts) {
   // Only the sum with the pendulum's J_xx is identifiable; `init` sets that to 1 % of a rod's.
   const double thin = 0.01 * rig.m_B * std::pow(2.0 * rig.l_2, 2) / 12.0;
   expect_estimate(calibration, "arm.J_zz", rig.J_Azz + rig.J_Bxx - thin);
-  for (const estimator::SimulationError& error : calibration.simulation) {
+  for (const estimator::OpenLoopError& error : calibration.simulation) {
     EXPECT_LT(error.rmse, 2e-3) << error.joint;  // a count is 1.5 mrad
   }
 }

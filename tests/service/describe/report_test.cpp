@@ -201,7 +201,7 @@ TEST(RejectedReadings, OfASlowSensorEqualTheReadingBefore) {
 /// Three folds with the estimates 1, 2 and 9. The last fold identifies the parameter or not.
 estimator::CrossValidation three_folds(bool is_identified) {
   estimator::CrossValidation validation;
-  validation.pieces = {"a.csv", "b.csv", "c.csv"};
+  validation.parts = {"a.csv", "b.csv", "c.csv"};
   for (const double value : {1.0, 2.0, 9.0}) {
     estimator::CrossValidationFold& fold = validation.folds.emplace_back();
     const bool is_unknown = value == 9.0 && !is_identified;

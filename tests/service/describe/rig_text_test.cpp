@@ -179,7 +179,7 @@ TEST(RigText, AbsoluteAnglesAreEncodersBetweenBodies) {
   const Rig rig = parse_rig("r", make_rig_file_text(answers));
   EXPECT_TRUE(rig.mechanism.joints[0].measured);
   EXPECT_FALSE(rig.mechanism.joints[1].measured);
-  ASSERT_EQ(rig.mechanism.body_encoder_count(), 1);
+  ASSERT_EQ(rig.mechanism.count_encoders_between_bodies(), 1);
   EXPECT_EQ(rig.mechanism.body_encoders[0].body_b, 1);
   EXPECT_EQ(rig.mechanism.body_encoders[0].body_a, estimator::Joint::kGround);
 }

@@ -184,7 +184,7 @@ void fill_errors(double observation_rmse, const std::vector<SegmentTrajectory>& 
   run.state_error = (run.cost - squares) / run.place.state_error_weight / run.nodes;
 }
 
-void fill_joints(const std::vector<estimator::SimulationError>& errors,
+void fill_joints(const std::vector<estimator::OpenLoopError>& errors,
                  const std::vector<SegmentTrajectory>& trajectories, bool keep_trajectories,
                  StudyRun& run) {
   for (std::size_t j = 0; j < errors.size(); ++j) {

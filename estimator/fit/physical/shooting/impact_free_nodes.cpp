@@ -149,7 +149,7 @@ int find_impact_free_tick(const Segment& segment, const std::vector<Encoder>& se
   return best;
 }
 
-bool repair_misplaced_nodes(ShootingProblem& problem) {
+bool move_nodes_to_simulated_ends(ShootingProblem& problem) {
   if (joint_end_stops(problem.mechanism()).empty()) return false;
   const ProblemShape shape = problem.shape();
   const Eigen::VectorXd no_change = Eigen::VectorXd::Zero(shape.parameter_count);

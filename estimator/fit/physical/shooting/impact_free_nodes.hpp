@@ -37,13 +37,13 @@ std::vector<int> find_encoders_at_end_stops(const Mechanism& mechanism,
 int find_impact_free_tick(const Segment& segment, const std::vector<Encoder>& sensors,
                           const std::vector<int>& readers, double tick, int about, int spacing);
 
-/// Largest number of solves after `repair_misplaced_nodes` has moved shooting nodes.
+/// Largest number of solves after `move_nodes_to_simulated_ends` has moved shooting nodes.
 inline constexpr int kNodeRepairRounds = 4;
 
 /// Repairs misplaced shooting nodes of mechanisms with end stops: moves a node to the simulated end
 /// of the previous interval if this lowers the cost. A node on the wrong side of an impact would
 /// remain there, because derivatives do not contain the jump of the rates.
 /// @return whether any node was moved, so that another solve may improve the fit
-bool repair_misplaced_nodes(ShootingProblem& problem);
+bool move_nodes_to_simulated_ends(ShootingProblem& problem);
 
 }  // namespace estimator

@@ -55,7 +55,7 @@ double squared(double x) { return x * x; }
 
 /// Returns the inertial sensor axes that depend only on the motion, not on forces.
 std::vector<int> kinematic_axes(const Mechanism& mechanism, const Segment& segment) {
-  std::vector<int> axes = find_inertial_axes(mechanism, {segment});
+  std::vector<int> axes = find_read_sensor_axes(mechanism, {segment});
   std::erase_if(axes, [&](int axis) {
     const auto sensor = static_cast<std::size_t>(axis / Sensor::kAxes);
     return mechanism.sensors[sensor].measures_load();

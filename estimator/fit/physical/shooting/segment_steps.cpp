@@ -47,7 +47,7 @@ SegmentSimulator::SegmentSimulator(const Mechanism& mechanism, const Segment& se
       freed_mechanism_(free_only(mechanism, parameters)),
       programs_(freed_mechanism_, grid.coordinates, {segment.absent_bodies}),
       run_(programs_.runs(freed_mechanism_, std::vector<int>{0}).front()),
-      sensing_(run_.values, find_inertial_axes(mechanism, {segment}),
+      sensing_(run_.values, find_read_sensor_axes(mechanism, {segment}),
                sensing_columns(run_.program, freed_mechanism_),
                static_cast<int>(run_.program.motion_parameters().size())) {
   for (int k = 0; k < segment.sample_count(); ++k) times_.push_back(segment.time(k));

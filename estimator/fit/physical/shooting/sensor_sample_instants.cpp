@@ -56,8 +56,8 @@ std::vector<Group> groups_of(const Mechanism& mechanism, const std::vector<int>&
 
 }  // namespace
 
-std::vector<int> find_inertial_axes(const Mechanism& mechanism,
-                                    const std::vector<Segment>& segments) {
+std::vector<int> find_read_sensor_axes(const Mechanism& mechanism,
+                                       const std::vector<Segment>& segments) {
   std::vector<int> axes;
   for (int axis = 0; axis < mechanism.sensor_count() * kAxes; ++axis) {
     const Sensor& sensor = mechanism.sensors[axis / kAxes];
@@ -74,7 +74,7 @@ std::vector<int> find_inertial_axes(const Mechanism& mechanism,
 
 std::vector<int> find_sampled_axes(const Mechanism& mechanism,
                                    const std::vector<Segment>& segments) {
-  std::vector<int> axes = find_inertial_axes(mechanism, segments);
+  std::vector<int> axes = find_read_sensor_axes(mechanism, segments);
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     if (!has_delay(mechanism, sensors[i])) continue;
@@ -83,12 +83,12 @@ std::vector<int> find_sampled_axes(const Mechanism& mechanism,
   return axes;
 }
 
-std::string inertial_axis_name(const Mechanism& mechanism, int axis) {
+std::string sensor_axis_name(const Mechanism& mechanism, int axis) {
   const Sensor& sensor = mechanism.sensors[axis / kAxes];
   return sensor.name + "." + sensor.kind_traits().instrument_of_axis(axis % kAxes).axes[axis % 3];
 }
 
-std::string inertial_axis_unit(const Mechanism& mechanism, int axis) {
+std::string sensor_axis_unit(const Mechanism& mechanism, int axis) {
   const Sensor& sensor = mechanism.sensors[axis / kAxes];
   return measured_quantity(mechanism, sensor, sensor.kind_traits().instrument_of_axis(axis % kAxes))
       .unit();

@@ -9,8 +9,8 @@ namespace estimator {
 
 /// Returns the axes of inertial sensors that have readings in any segment. An axis is given by the
 /// number sensor · kAxes + axis. Held-out sensors are skipped.
-std::vector<int> find_inertial_axes(const Mechanism& mechanism,
-                                    const std::vector<Segment>& segments);
+std::vector<int> find_read_sensor_axes(const Mechanism& mechanism,
+                                       const std::vector<Segment>& segments);
 
 /// Returns the axes whose readings are predicted at sample instants: inertial sensor axes, followed
 /// by delayed encoders (encoder_axis).
@@ -18,10 +18,10 @@ std::vector<int> find_sampled_axes(const Mechanism& mechanism,
                                    const std::vector<Segment>& segments);
 
 /// Returns the name of a sensor axis, such as "imu1.gyro_z".
-std::string inertial_axis_name(const Mechanism& mechanism, int axis);
+std::string sensor_axis_name(const Mechanism& mechanism, int axis);
 
 /// Returns the unit of a sensor axis: rad/s, m/s², N·m, N or m.
-std::string inertial_axis_unit(const Mechanism& mechanism, int axis);
+std::string sensor_axis_unit(const Mechanism& mechanism, int axis);
 
 /// The instants at which delayed sensors measured the readings of a segment: the time stamps of the
 /// samples minus the delay of the sensor. Sensors with equal fixed delays share instants.

@@ -252,7 +252,7 @@ double ShootingProblem::inertial_squared_error(int place) const {
   return sum;
 }
 
-std::vector<double> ShootingProblem::inertial_errors(int place) const {
+std::vector<double> ShootingProblem::inertial_prediction_errors(int place) const {
   std::vector<double> errors;
   for (int s = 0; s < segment_count(); ++s) {
     for_each_inertial_error(point_, s, place, [&](double error) { errors.push_back(error); });

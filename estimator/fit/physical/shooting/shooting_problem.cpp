@@ -31,7 +31,7 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
                 grid.coordinates.independent.empty() ? choose_all_coordinates(mechanism)
                                                      : grid.coordinates,
                 absent_bodies(segments)),
-      inertial_axes_(find_inertial_axes(mechanism, segments)),
+      inertial_axes_(find_read_sensor_axes(mechanism, segments)),
       sensors_(used_encoders(mechanism)),
       sampled_(find_sampled_axes(mechanism, segments)),
       noise_(noise),

@@ -113,7 +113,9 @@ class ShootingProblem final : public LeastSquaresProblem {
   }
   Eigen::VectorXd lower_bounds() const override { return free_.lower(point_.mechanism); }
   Eigen::VectorXd upper_bounds() const override { return free_.upper(point_.mechanism); }
-  Eigen::VectorXd growth_limits() const override { return free_.growth_limits(point_.mechanism); }
+  Eigen::VectorXd step_factor_limits() const override {
+    return free_.step_factor_limits(point_.mechanism);
+  }
 
   /// Return the index of a noise group, which is a set of residuals with a common variance. The
   /// first groups are the encoders.
@@ -176,7 +178,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   /// Returns the number of readings of all encoders and inertial sensors.
   int total_reading_count() const;
   /// Returns the prediction errors of an inertial axis, one per reading.
-  std::vector<double> inertial_errors(int place) const;
+  std::vector<double> inertial_prediction_errors(int place) const;
 
  private:
   /// The samples [first, last) and integration steps [begin, end) between two shooting nodes.
