@@ -7,6 +7,7 @@
 #include "estimator/dynamics/compound_joint.hpp"
 #include "estimator/dynamics/ground_contact_points.hpp"
 #include "estimator/dynamics/inertial_sensing.hpp"
+#include "estimator/dynamics/joint_torques.hpp"
 #include "estimator/friction/friction_laws.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/moments.hpp"
@@ -152,42 +153,33 @@ void TreeInverseDynamics<T>::add_body_to_link(const Mechanism& mechanism,
 }
 
 template <typename T>
-void TreeInverseDynamics<T>::make_joint_axes(const Mechanism& mechanism,
-                                             const std::vector<T>& parameters) {
-  for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const auto value = [&](JointParameter quantity) {
-      return parameters[mechanism.joint_parameter_index(j, quantity)];
-    };
-    JointAxis axis;
-    axis.friction =
-        FrictionLaws::make<T>([&](int place) { return value(friction_parameter_at(place)); });
-    FrictionLaws::each([&]<typename Law>(int law) {
-      axis.acts[law] = Law::kInSpook || has_friction_law(mechanism, j, law);
-    });
-    axis.constant_torque = value(JointParameter::kConstantTorque);
-    axis.stiffness = value(JointParameter::kStiffness);
-    axis.rest_angle = value(JointParameter::kRestAngle);
-    axis.motor_gain = value(JointParameter::kMotorGain);
-    axis.shaft_inertia = value(JointParameter::kShaftInertia);
-    axis.back_emf = value(JointParameter::kBackEmf);
-    axis.load_force = axis.load_moment = T(0.0);
-    axis.torque = axis.motor_torque = axis.passive_torque = T(0.0);
-    axis.transition_speed = mechanism.joints[j].transition_speed;
-    axis.gear_ratio = mechanism.joints[j].motor.gear_ratio;
-    axis.is_prescribed = mechanism.joints[j].motor.is_prescribed;
-    load_dependent_ |= has_load_proportional_friction(mechanism, j);
-    axes_.push_back(axis);
-  }
-}
-
-template <typename T>
 void TreeInverseDynamics<T>::set_gravity(const Mechanism& mechanism,
                                          const std::vector<T>& parameters) {
   const auto value = [&](GravityParameter quantity) {
     return parameters[mechanism.index(quantity)];
   };
-  up_ = -gravity_vector(value(GravityParameter::kGravity), value(GravityParameter::kTiltX),
-                        value(GravityParameter::kTiltZ));
+  gravity_ = gravity_vector(value(GravityParameter::kGravity), value(GravityParameter::kTiltX),
+                            value(GravityParameter::kTiltZ));
+  up_ = -gravity_;
+  if (!has_vibration(mechanism)) return;
+  vibration_frequency_ = value(GravityParameter::kVibrationFrequency);
+  for (int axis = 0; axis < 3; ++axis) {
+    const int sine = mechanism.index(GravityParameter::kVibrationXSine) + 2 * axis;
+    vibration_sine_[axis] = parameters[sine];
+    vibration_cosine_[axis] = parameters[sine + 1];
+  }
+}
+
+template <typename T>
+void TreeInverseDynamics<T>::set_time(const T& time) {
+  using std::cos;
+  using std::sin;
+  time_ = time;
+  const T phase = T(2.0 * M_PI) * vibration_frequency_ * time;
+  const T sine = sin(phase), cosine = cos(phase);
+  for (int axis = 0; axis < 3; ++axis) {
+    up_[axis] = vibration_sine_[axis] * sine + vibration_cosine_[axis] * cosine - gravity_[axis];
+  }
 }
 
 template <typename T>
@@ -209,35 +201,6 @@ typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::rotate_into_par
   const Vector3 x(of_link[0], motion.cosine * of_link[1] - motion.sine * of_link[2],
                   motion.cosine * of_link[2] + motion.sine * of_link[1]);
   return link.mount.template cast<T>() * x;
-}
-
-/// Returns the torque imbalance of a joint.
-/// @param of_links  load along the joint due to the links' motion
-template <typename T>
-T TreeInverseDynamics<T>::joint_torque_imbalance(const Link& link, const T& angle, const T& rate,
-                                                 const T& acceleration, const T& control,
-                                                 const T& of_links) {
-  using std::abs;
-  JointAxis& axis = axes_[link.joint];
-  const T speed = abs(rate);
-  T stretch = angle - axis.rest_angle;
-  if (link.wraps) stretch -= T(2.0 * M_PI * round_to_nearest(T(stretch / (2.0 * M_PI))));
-  axis.passive_torque = axis.constant_torque - axis.stiffness * stretch;
-  if (axis.is_prescribed) {
-    axis.torque = of_links;
-    axis.motor_torque = of_links - axis.passive_torque;
-    return axis.shaft_inertia * (acceleration - control);
-  }
-  axis.torque = of_links + axis.shaft_inertia * acceleration;
-  axis.motor_torque = axis.motor_gain * (control - axis.back_emf * rate);
-  T torque = axis.torque;
-  FrictionLaws::each([&]<typename Law>(int place) {
-    if (!axis.acts[place]) return;
-    const auto& law = std::get<typename Law::template LawParameterValues<T>>(axis.friction);
-    if constexpr (MultipliesRate<Law>) torque += law.rate_factor(speed) * rate;
-    if constexpr (IsContinuous<Law>) torque += law.torque(rate);
-  });
-  return torque - axis.passive_torque - axis.motor_torque;
 }
 
 /// Adds the effect of a rotor in body a, and returns its torque on the joint. The rotor turns about
@@ -432,39 +395,6 @@ void TreeInverseDynamics<T>::closure_violations(const VectorX& angle,
   for (const MimicJoint& each : mimic_joints_) {
     violation.push_back(angle[each.joint] - each.ratio * angle[each.follows] - T(each.offset));
   }
-}
-
-template <typename T>
-T TreeInverseDynamics<T>::dry_friction_bound(int joint, const T& rate) const {
-  const JointAxis& axis = axes_[joint];
-  T bound(0.0);
-  FrictionLaws::each([&]<typename Law>(int place) {
-    if (!axis.acts[place]) return;
-    const auto& law = std::get<typename Law::template LawParameterValues<T>>(axis.friction);
-    if constexpr (JumpsAtRest<Law>) bound += law.bound(rate);
-    if constexpr (DependsOnLoad<Law>) {
-      if (load_dependent_) bound += law.bound(axis.load_force, axis.load_moment);
-    }
-  });
-  return bound;
-}
-
-template <typename T>
-T TreeInverseDynamics<T>::friction_slope_at_rest(int joint) const {
-  const JointAxis& axis = axes_[joint];
-  T steepness(0.0);
-  FrictionLaws::each([&]<typename Law>(int) {
-    if constexpr (IsContinuous<Law>) {
-      steepness +=
-          std::get<typename Law::template LawParameterValues<T>>(axis.friction).slope_at_rest();
-    }
-  });
-  return steepness;
-}
-
-template <typename T>
-T TreeInverseDynamics<T>::smoothed_friction_fraction(int joint, const T& rate) const {
-  return generic_tanh(T(rate * (1.0 / axes_[joint].transition_speed)));
 }
 
 /// Returns the link of a joint's body b, which must be farther from the ground than body a.

@@ -96,6 +96,9 @@ class TreeInverseDynamics {
   void torque_residual(const VectorX& angle, const VectorX& rate, const VectorX& acceleration,
                        const VectorX& control, VectorX& residual);
 
+  /// Sets the time since the start of the recording for later calls [s]; initially 0.
+  void set_time(const T& time);
+
   /// Computes the violations of the loop-closure equations. Each joint that closes a loop has six:
   /// the distance vector between the two positions of its point [m, world frame], and ½ vee(E − Eᵀ)
   /// of the relative rotation E [rad if small]. The violations of the mimic joints come last [rad
@@ -201,12 +204,16 @@ class TreeInverseDynamics {
   struct JointAxis {
     FrictionLaws::LawParameterValues<T> friction;
     std::array<bool, FrictionLaws::kCount> acts = {};  // whether each law acts
-    T constant_torque, stiffness, rest_angle;
+    T constant_torque, stiffness, rest_angle, play;
+    bool has_play;
     T motor_gain, shaft_inertia, back_emf;
     double gear_ratio;          // 0: no rotor on body a
     T load_force, load_moment;  // magnitudes of the reaction, for load-dependent friction
     T torque, motor_torque;     // along the joint: total, and of the motor
     T passive_torque;           // of spring and constant torque
+    T gain_drift, gain_sag, friction_drift, cogging_sine, cogging_cosine;
+    double cogging_order;
+    bool has_drifting_friction, has_variable_gain, has_cogging;
     double transition_speed;    // 0: friction sticks at rest
     bool is_prescribed;         // the control is the acceleration
   };
@@ -255,6 +262,8 @@ class TreeInverseDynamics {
   static Vector3 rotate_into_parent(const Link& link, const LinkMotion& motion,
                                     const Vector3& of_link);
   void compute_link_motion(std::size_t at, const T& shift, const T& speed, const T& acceleration);
+  T friction_factor(const JointAxis& axis) const;
+  T applied_control(const JointAxis& axis, const T& control) const;
   T joint_torque_imbalance(const Link& link, const T& angle, const T& rate, const T& acceleration,
                            const T& control, const T& of_links);
   std::array<Vector3, 2> joint_reaction(std::size_t at) const;
@@ -271,7 +280,12 @@ class TreeInverseDynamics {
   std::vector<MountedSensor> sensors_;
   std::vector<LinkAirDrag> drags_;
   std::vector<ContactPoint> contact_points_;
-  Vector3 up_;  // −gravity, world frame [m/s²]
+  T time_ = T(0.0);  // since the start of the recording [s]
+  Vector3 gravity_;  // world frame [m/s²]
+  Vector3 up_;       // acceleration of the ground minus gravity, world frame [m/s²]
+  /// Frequency of the ground's vibration [Hz], and the amplitudes of its acceleration [m/s²].
+  T vibration_frequency_ = T(0.0);
+  Vector3 vibration_sine_ = Vector3::Constant(T(0.0)), vibration_cosine_ = vibration_sine_;
   std::vector<std::size_t> link_of_joint_;
   bool load_dependent_ = false;
 };

@@ -33,6 +33,7 @@ enum class MessageCode {
   kInvalidCompliance,  ///< invalid compliance, damping time or stick speed
   kNegativeControlNoise,
   kNegativeTransitionSpeed,
+  kNegativeCoggingOrder,
   kInfiniteGearRatio,
   kPrismaticGearRatio,
   kMissingMimicJoint,  ///< the mimic joint or its leading joint is missing
@@ -150,7 +151,13 @@ enum class MessageCode {
   kWrongInertialParameter,  ///< a mass, shaft inertia or centre of mass
   kMissingFriction,
   kMissingAirDrag,
-  kFittedTerm,  ///< a missing parameter and its value
+  kFrictionDrift,  ///< friction that changes during a recording, as "terms"
+  kGainDrift,      ///< a motor gain that changes during a recording, as "terms"
+  kGainSag,        ///< a motor gain that falls with the control, as "terms"
+  kCogging,        ///< a cogging torque, as "terms"
+  kCoggingTerm,    ///< one motor of kCogging
+  kVibration,      ///< vibration of the ground, as "terms"
+  kFittedTerm,     ///< a missing parameter and its value
   kCreep,
   kCreepingJoint,  ///< one joint of kCreep and its transition velocity
   kMisfitCause,    ///< one of the causes above, as "causes", and how much it improves the fit

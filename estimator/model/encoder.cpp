@@ -102,14 +102,16 @@ std::vector<Encoder> all_encoders(const Mechanism& mechanism) {
                        joint.kind,
                        {{j, 1.0}},
                        mechanism.joint_parameter_index(j, JointParameter::kEncoderOffset),
-                       mechanism.joint_parameter_index(j, JointParameter::kEncoderDelay)});
+                       mechanism.joint_parameter_index(j, JointParameter::kEncoderDelay),
+                       mechanism.joint_parameter_index(j, JointParameter::kEncoderSine1)});
   }
   for (int i = 0; i < mechanism.count_encoders_between_bodies(); ++i) {
     const BodyEncoder& encoder = mechanism.body_encoders[i];
     sensors.push_back({encoder.name, encoder_joint_kind(mechanism, encoder),
                        encoder_joint_terms(mechanism, encoder),
                        mechanism.body_encoder_parameter_index(i, EncoderParameter::kOffset),
-                       mechanism.body_encoder_parameter_index(i, EncoderParameter::kDelay)});
+                       mechanism.body_encoder_parameter_index(i, EncoderParameter::kDelay),
+                       mechanism.body_encoder_parameter_index(i, EncoderParameter::kSine1)});
   }
   return sensors;
 }
@@ -129,13 +131,12 @@ bool is_sensor_parameter(const Mechanism& mechanism, int parameter) {
   if (parameter >= mechanism.body_encoder_parameter_index(0, {})) {
     return parameter < mechanism.sensor_parameter_index(mechanism.sensor_count(), {});
   }
-  for (int j = 0; j < mechanism.joint_count(); ++j) {
-    if (parameter == mechanism.joint_parameter_index(j, JointParameter::kEncoderOffset) ||
-        parameter == mechanism.joint_parameter_index(j, JointParameter::kEncoderDelay)) {
-      return true;
-    }
+  const int of_joints = parameter - mechanism.joint_parameter_index(0, {});
+  if (of_joints < 0 || of_joints >= mechanism.joint_count() * Mechanism::kJointParameters) {
+    return false;
   }
-  return false;
+  const auto quantity = static_cast<JointParameter>(of_joints % Mechanism::kJointParameters);
+  return quantity >= JointParameter::kEncoderOffset && quantity <= JointParameter::kEncoderCosine2;
 }
 
 bool is_held_out_sensor_parameter(const Mechanism& mechanism, int parameter) {
@@ -153,7 +154,14 @@ bool affects_motion(const Mechanism& mechanism, int parameter) {
 }
 
 bool has_delay(const Mechanism& mechanism, const Encoder& sensor) {
-  return mechanism.at(sensor.delay).value != 0.0 || is_changed_by_fit(mechanism, sensor.delay);
+  return has_effect(mechanism, sensor.delay);
+}
+
+bool has_harmonics(const Mechanism& mechanism, const Encoder& sensor) {
+  for (int i = 0; i < Encoder::kHarmonicAmplitudes; ++i) {
+    if (has_effect(mechanism, sensor.harmonics + i)) return true;
+  }
+  return false;
 }
 
 std::vector<JointKind> encoder_joint_kinds(const Mechanism& mechanism) {

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -24,6 +25,10 @@ struct Encoder {
   std::vector<JointTerm> terms;
   int offset = 0;  ///< index into Mechanism::parameters [rad or m]
   int delay = 0;   ///< index of the delay: a reading at time t belongs to t − delay [s]
+  int harmonics = 0;  ///< index of the first of kHarmonicAmplitudes amplitudes [rad or m]
+
+  /// Amplitudes of periodic errors: sine and cosine of each harmonic.
+  static constexpr int kHarmonicAmplitudes = 4;
 
   const JointTraits& kind_traits() const { return joint_traits(kind); }
   JointUnits units() const { return joint_units(kind); }
@@ -40,6 +45,21 @@ struct Encoder {
     return total;
   }
 };
+
+/// Returns a reading with the periodic errors of the encoder.
+/// @param values  values of all parameters
+template <typename T>
+T add_encoder_harmonics(const Encoder& encoder, const std::vector<T>& values, const T& exact) {
+  using std::cos;
+  using std::sin;
+  T reading = exact;
+  for (int i = 0; i < Encoder::kHarmonicAmplitudes; i += 2) {
+    const T angle = T(0.5 * i + 1.0) * exact;
+    reading +=
+        values[encoder.harmonics + i] * sin(angle) + values[encoder.harmonics + i + 1] * cos(angle);
+  }
+  return reading;
+}
 
 /// Returns all encoders of a valid mechanism in the order of a recording's columns: encoders of
 /// joints in joint order, then encoders between bodies.
@@ -63,6 +83,9 @@ bool affects_motion(const Mechanism& mechanism, int parameter);
 
 /// Returns whether an encoder has a delay, or may have one after estimation.
 bool has_delay(const Mechanism& mechanism, const Encoder& sensor);
+
+/// Returns whether an encoder has periodic errors, or may have them after estimation.
+bool has_harmonics(const Mechanism& mechanism, const Encoder& sensor);
 
 /// Returns the joint kinds of the used encoders, in order.
 std::vector<JointKind> encoder_joint_kinds(const Mechanism& mechanism);

@@ -44,11 +44,33 @@ enum class JointParameter : int {
   kInputDelay,     ///< time from the recorded control to its effect [s]
   kEncoderOffset,  ///< offset: the encoder reads θ − offset [rad]
   kEncoderDelay,   ///< delay: a reading at time t is the angle at t − delay [s]
-  kStopLower,      ///< lower end stop, the least angle of a joint with that stop [rad]
-  kStopUpper,      ///< upper end stop, the largest angle of a joint with that stop [rad]
-  kRestitution,    ///< coefficient of restitution of both end stops [-]
+  // An encoder adds s₁ sin ψ + c₁ cos ψ + s₂ sin 2ψ + c₂ cos 2ψ to its exact reading ψ. A disc off
+  // the centre of the shaft causes the first harmonic, a tilted or oval disc the second.
+  kEncoderSine1,    ///< s₁ [rad]
+  kEncoderCosine1,  ///< c₁ [rad]
+  kEncoderSine2,    ///< s₂ [rad]
+  kEncoderCosine2,  ///< c₂ [rad]
+  kStopLower,       ///< lower end stop, the least angle of a joint with that stop [rad]
+  kStopUpper,       ///< upper end stop, the largest angle of a joint with that stop [rad]
+  kRestitution,     ///< coefficient of restitution of both end stops [-]
+  kCoggingSine,    ///< amplitude of sin(nθ) in the cogging torque, n = Motor::cogging_order [N·m]
+  kCoggingCosine,  ///< amplitude of cos(nθ) in the cogging torque [N·m]
+  /// Relative change of the motor gain per time since the start of the recording [1/s]
+  kGainDrift,
+  /// Relative decrease of the motor gain per magnitude of the control [1/unit]
+  kGainSag,
+  /// Relative change of all friction per time since the start of the recording [1/s]
+  kFrictionDrift,
+  /// Width p of the spring's dead zone, such as the backlash of a gear: the torque is −k times the
+  /// part of θ − θ_rest beyond ±p/2 [rad]
+  kSpringPlay,
   kCount
 };
+
+/// Returns a parameter of a joint's encoder by its place, as in EncoderParameter.
+constexpr JointParameter joint_encoder_parameter(int place) {
+  return static_cast<JointParameter>(static_cast<int>(JointParameter::kEncoderOffset) + place);
+}
 
 /// A revolute or prismatic joint between two bodies, or between a body and the ground; or one
 /// coordinate of a spherical or free joint.

@@ -10,6 +10,9 @@ struct Motor {
   /// Turns of the motor's rotor per turn of the joint, for a rotor in body a. 0: the effect of body
   /// a's rotation on the rotor is neglected. Only the physical-parameter estimation uses it.
   double gear_ratio = 0.0;
+  /// Periods n of the cogging torque per turn of the joint [-]; 0: no cogging. Only the estimation
+  /// of physical parameters uses it.
+  int cogging_order = 0;
   /// Standard deviation of the error of the recorded control in each sample, such as the noise of a
   /// measured torque [unit of the control]. 0: no error. Only the estimation of physical parameters
   /// of mechanisms without loops uses it.

@@ -58,14 +58,29 @@ constexpr std::array<QuantityFacts, kBehindFriction> facts_behind_friction(const
           at_least_zero("delay", "s"),
           any("offset", is.units.coordinate),
           kEncoderDelay,
+          any("encoder_sine_1", is.units.coordinate),
+          any("encoder_cosine_1", is.units.coordinate),
+          any("encoder_sine_2", is.units.coordinate),
+          any("encoder_cosine_2", is.units.coordinate),
           any("stop_lower", is.units.coordinate),
           any("stop_upper", is.units.coordinate),
-          {"restitution", "-", 0.0, 0.0, 1.0}};
+          {"restitution", "-", 0.0, 0.0, 1.0},
+          any("cogging_sine", is.units.force),
+          any("cogging_cosine", is.units.force),
+          any("K_drift", "1/s"),
+          any("K_sag", "1/unit"),
+          any("friction_drift", "1/s"),
+          at_least_zero("play", is.units.coordinate)};
 }
 
 constexpr QuantityFacts kWorldFacts[] = {{"g", "m/s²", 9.82, 0.0, kInfinity},
                                          {"tilt_x", "rad", 0.0, -1.5, 1.5},
                                          {"tilt_z", "rad", 0.0, -1.5, 1.5}};
+constexpr QuantityFacts kVibrationFacts[] = {
+    at_least_zero("frequency", "Hz"), any("x_sine", "m/s²"),
+    any("x_cosine", "m/s²"),          any("y_sine", "m/s²"),
+    any("y_cosine", "m/s²"),          any("z_sine", "m/s²"),
+    any("z_cosine", "m/s²")};
 
 constexpr double kMountMax = 3.2;                    // a longer rotation vector is redundant [rad]
 constexpr double kCrossMax = 0.5;                    // beyond, it is another axis [-]
@@ -160,7 +175,7 @@ class SensorParameters {
 static_assert(std::size(kBodyFacts) == Mechanism::kBodyParameters);
 static_assert(std::size(kPointFacts) == static_cast<int>(JointParameter::kFriction));
 static_assert(std::size(kPointFacts) == Mechanism::kFixedJointParameters);
-static_assert(std::size(kWorldFacts) == Mechanism::kGravityParameters);
+static_assert(std::size(kWorldFacts) + std::size(kVibrationFacts) == Mechanism::kGravityParameters);
 static_assert(std::size(kAirFacts) == Mechanism::kAirDragParameters);
 static_assert(std::size(kContactFacts) == Mechanism::kContactParameters);
 
@@ -200,11 +215,14 @@ void make_parameters(Mechanism& mechanism) {
     for (const QuantityFacts& facts : kPointFacts) append(mechanism.parameters, weld.name, facts);
   }
   for (const QuantityFacts& facts : kWorldFacts) append(mechanism.parameters, "gravity", facts);
+  for (const QuantityFacts& facts : kVibrationFacts) {
+    append(mechanism.parameters, "vibration", facts);
+  }
   for (const BodyEncoder& encoder : mechanism.body_encoders) {
     const JointKind kind = encoder_joint_kind(mechanism, encoder);
-    for (const JointParameter quantity :
-         {JointParameter::kEncoderOffset, JointParameter::kEncoderDelay}) {
-      append(mechanism.parameters, encoder.name, joint_properties(kind, quantity));
+    for (int quantity = 0; quantity < Mechanism::kEncoderParameters; ++quantity) {
+      append(mechanism.parameters, encoder.name,
+             joint_properties(kind, joint_encoder_parameter(quantity)));
     }
   }
   for (const Sensor& sensor : mechanism.sensors) {

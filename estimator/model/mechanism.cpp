@@ -125,6 +125,7 @@ void check_joint(const Mechanism& mechanism, const Joint& joint, std::vector<Mes
   }
   if (joint.transition_speed < 0.0)
     errors.push_back({MessageCode::kNegativeTransitionSpeed, {own}});
+  if (joint.motor.cogging_order < 0) errors.push_back({MessageCode::kNegativeCoggingOrder, {own}});
   if (!std::isfinite(joint.motor.gear_ratio))
     errors.push_back({MessageCode::kInfiniteGearRatio, {own}});
   if (joint.motor.gear_ratio != 0.0 && !joint.kind_traits().turns) {
@@ -230,9 +231,31 @@ std::vector<double> parameter_values(const Mechanism& mechanism) {
   return values;
 }
 
+bool has_effect(const Mechanism& mechanism, int index) {
+  return mechanism.at(index).value != 0.0 || is_changed_by_fit(mechanism, index);
+}
+
 bool has_air_drag(const Mechanism& mechanism, int body) {
-  const int index = mechanism.air_drag_parameter_index(body, AirDragParameter::kCoefficient);
-  return mechanism.parameters[index].value != 0.0 || is_changed_by_fit(mechanism, index);
+  return has_effect(mechanism,
+                    mechanism.air_drag_parameter_index(body, AirDragParameter::kCoefficient));
+}
+
+bool depends_on_time(const Mechanism& mechanism) {
+  for (int joint = 0; joint < mechanism.joint_count(); ++joint) {
+    for (const JointParameter drift :
+         {JointParameter::kGainDrift, JointParameter::kFrictionDrift}) {
+      if (has_effect(mechanism, mechanism.joint_parameter_index(joint, drift))) return true;
+    }
+  }
+  return has_vibration(mechanism);
+}
+
+bool has_vibration(const Mechanism& mechanism) {
+  for (int index = mechanism.index(GravityParameter::kVibrationXSine);
+       index <= mechanism.index(GravityParameter::kVibrationZCosine); ++index) {
+    if (has_effect(mechanism, index)) return true;
+  }
+  return false;
 }
 
 void require_spook_support(const Mechanism& mechanism) {
@@ -249,6 +272,16 @@ void require_spook_support(const Mechanism& mechanism) {
     refuse_if(find_mimic_joint(mechanism, j) != nullptr, joint.name, "mimics another joint");
     refuse_if(joint.stops.lower || joint.stops.upper, joint.name, "has end stops");
     refuse_if(joint.motor.control_noise != 0.0, joint.name, "has control noise");
+    for (const auto& [quantity, what] :
+         {std::pair{JointParameter::kCoggingSine, "has a cogging torque"},
+          {JointParameter::kCoggingCosine, "has a cogging torque"},
+          {JointParameter::kGainDrift, "has a drifting motor gain"},
+          {JointParameter::kGainSag, "has a motor gain that depends on the control"},
+          {JointParameter::kFrictionDrift, "has drifting friction"},
+          {JointParameter::kSpringPlay, "has a spring with play"}}) {
+      refuse_if(has_effect(mechanism, mechanism.joint_parameter_index(j, quantity)), joint.name,
+                what);
+    }
     FrictionLaws::each([&]<typename Law>(int law) {
       const std::string what = "has " + std::string(Law::kTerms[0].word) + " friction";
       refuse_if(!Law::kInSpook && has_friction_law(mechanism, j, law), joint.name, what.c_str());
@@ -256,9 +289,11 @@ void require_spook_support(const Mechanism& mechanism) {
   }
   for (const Encoder& encoder : used_encoders(mechanism)) {
     refuse_if(has_delay(mechanism, encoder), encoder.name, "has a delayed encoder");
+    refuse_if(has_harmonics(mechanism, encoder), encoder.name, "has an encoder with harmonics");
   }
   for (const FixedJoint& weld : mechanism.fixed_joints) refuse_if(true, weld.name, "is fixed");
   for (const GroundContact& each : mechanism.contacts) refuse_if(true, each.name, "is a contact");
+  refuse_if(has_vibration(mechanism), mechanism.joints.front().name, "is on a vibrating ground");
   for (const Joint& joint : mechanism.joints) {
     for (const int body : {joint.body_a, joint.body_b}) {
       if (body == Joint::kGround) continue;
@@ -276,7 +311,7 @@ void copy_parameter_values(const Mechanism& from, Mechanism& to) {
 
 std::vector<Message> find_mechanism_errors(const Mechanism& mechanism, InertiaCheck inertias) {
   std::vector<Message> errors;
-  std::set<std::string> names = {"gravity", "ground"};
+  std::set<std::string> names = {"gravity", "ground", "vibration"};
   const auto check_name = [&](const std::string& name, const char* kind) {
     const std::vector<Argument> own = {{"name", name}, {"kind", std::string(kind)}};
     if (name.empty()) errors.push_back({MessageCode::kUnnamedElement, own});

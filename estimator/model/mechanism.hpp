@@ -26,9 +26,8 @@ enum class BodyParameter : int {
   kCount
 };
 
-/// Parameters of one encoder between two bodies: offset and delay, defined as for the encoder of a
-/// joint.
-enum class EncoderParameter : int { kOffset, kDelay, kCount };
+/// Parameters of one encoder between two bodies, defined and ordered as for the encoder of a joint.
+enum class EncoderParameter : int { kOffset, kDelay, kSine1, kCosine1, kSine2, kCosine2, kCount };
 
 /// Parameters of a body's drag in still air (AirDrag).
 enum class AirDragParameter : int {
@@ -39,11 +38,17 @@ enum class AirDragParameter : int {
   kCount
 };
 
-/// Parameters of gravity. The world's y axis points up when both tilt angles are zero.
+/// Parameters of gravity and of the vibration of the ground. The world's y axis points up when both
+/// tilt angles are zero.
 enum class GravityParameter : int {
   kGravity,  ///< magnitude of the gravitational acceleration [m/s²]
   kTiltX,    ///< gravity is (0, −g, 0) rotated by the rotation vector (tilt_x, 0, tilt_z) [rad];
   kTiltZ,    ///< a rotation about gravity is unobservable, hence two angles
+  kVibrationFrequency,  ///< frequency f of the ground's vibration [Hz]
+  /// Amplitude of sin(2πft) in the acceleration of the ground along x, at the time t since the
+  /// start of the recording [m/s²]; then that of cos(2πft), and the same along y and z
+  kVibrationXSine,
+  kVibrationZCosine = kVibrationXSine + 5,
   kCount
 };
 
@@ -192,6 +197,15 @@ const MeasuredQuantityTraits& measured_quantity(const Mechanism& mechanism, cons
 
 /// Returns whether air drag acts on a body, or may act after estimation.
 bool has_air_drag(const Mechanism& mechanism, int body);
+
+/// Returns whether a parameter is not zero, or may not be after estimation.
+bool has_effect(const Mechanism& mechanism, int index);
+
+/// Returns whether the ground vibrates, or may do so after estimation.
+bool has_vibration(const Mechanism& mechanism);
+
+/// Returns whether the equations of motion depend on the time since the start of the recording.
+bool depends_on_time(const Mechanism& mechanism);
 
 /// Checks that the SPOOK stepper supports the mechanism.
 /// @throws std::invalid_argument "joint '…': …" for a prismatic or fixed joint, or for an element

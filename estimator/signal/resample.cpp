@@ -69,6 +69,7 @@ Segment resample_segment(const Segment& segment, double step) {
   const StepToPeriodRatio ratio = step_to_period_ratio(step, segment.period);
   Segment resampled;
   resampled.start = segment.start;
+  resampled.recording_start = segment.recording_start;
   resampled.period = step;
   if (ratio.steps_per_period == 1) {
     resampled.angles = decimate(segment.angles, ratio.periods_per_step);

@@ -18,6 +18,7 @@ int Segment::first_sample_at_or_after(double time) const {
 Segment segment_rows(const Segment& segment, int first, int count) {
   Segment part;
   part.start = segment.start + segment.time(first);
+  part.recording_start = segment.start - segment.time_in_recording();
   part.period = segment.period;
   part.angles = segment.angles.middleRows(first, count);
   part.controls = segment.controls.middleRows(first, count);

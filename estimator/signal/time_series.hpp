@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <span>
@@ -23,6 +24,8 @@ struct EncoderShift {
 /// rate. Controls are finite.
 struct Segment {
   double start = 0.0;        ///< time of row 0 [s]
+  /// Time of the start of the recording [s]; NaN if it is the time of row 0.
+  double recording_start = std::numeric_limits<double>::quiet_NaN();
   double period = 0.0;       ///< sampling period, the mean one if it varies [s], > 0
   Eigen::MatrixXd angles;    ///< samples × sensors, in their order [rad or m]
   Eigen::MatrixXd controls;  ///< samples × motors, in joint order [unit of the control]
@@ -49,6 +52,10 @@ struct Segment {
   double time(Eigen::Index sample) const {
     return times.empty() ? static_cast<double>(sample) * period
                          : times[static_cast<std::size_t>(sample)];
+  }
+  /// Returns the time from the start of the recording to row 0 [s].
+  double time_in_recording() const {
+    return std::isnan(recording_start) ? 0.0 : start - recording_start;
   }
   /// Returns the index of the first sample at `time` or later; sample_count() if there is none.
   int first_sample_at_or_after(double time) const;

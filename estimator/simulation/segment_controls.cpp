@@ -24,6 +24,7 @@ struct Cut {
 std::vector<Cut> find_cuts(const Segment& segment, const std::vector<ControlDelay>& delays) {
   std::vector<Cut> cuts;
   for (std::size_t motor = 0; motor < delays.size(); ++motor) {
+    if (delays[motor].is_time) continue;
     const auto control = segment.controls.col(motor);
     const double jump = kJumpShare * control.cwiseAbs().maxCoeff();
     for (Eigen::Index k = 1; k < control.size(); ++k) {
@@ -49,6 +50,11 @@ void SegmentControls::fit_control_line(const Segment& segment,
   for (std::size_t m = 0; m < motors_; ++m) {
     const auto motor = static_cast<int>(m);
     const ControlDelay& delay = delays[m];
+    if (delay.is_time) {
+      line_.insert(line_.end(), {segment.time_in_recording() + begin, end - begin});
+      if (slope_.capacity() != 0) slope_.insert(slope_.end(), {0.0, 0.0});
+      continue;
+    }
     const auto control = segment.controls.col(motor);
     const double from = (begin - delay.value) / segment.period;
     const double to = (end - delay.value) / segment.period;

@@ -7,10 +7,11 @@
 
 namespace estimator {
 
-/// Delay between the recorded control of a motor and its effect.
+/// Delay between the recorded control of a motor and its effect; or the control that is the time.
 struct ControlDelay {
   double value = 0.0;  ///< [s]
   bool free = false;   ///< whether derivatives with respect to the delay are needed
+  bool is_time = false;  ///< whether this control is the time since the start of the recording
 };
 
 /// Recorded controls and contacts of one segment, prepared for an integrator. They are constant
@@ -24,7 +25,7 @@ class SegmentControls {
 
   /// @param segment  recorded samples with controls, samples × motors
   /// @param edges    ascending limits of the time steps, from 0 at the segment's first sample [s]
-  /// @param delays   one per motor
+  /// @param delays   one per motor, and one for the time if the motion depends on it
   SegmentControls(const Segment& segment, const std::vector<double>& edges,
                   const std::vector<ControlDelay>& delays);
 

@@ -36,7 +36,11 @@ SensingProgram::SensingProgram(const Mechanism& mechanism, std::vector<int> axes
   for (int j = 0; j < joint_count_; ++j) {
     if (!mechanism.joints[j].motor.present) continue;
     control[j] = input(kReadings);
-    ++motor_count_;
+    ++control_count_;
+  }
+  if (depends_on_time(mechanism)) {
+    dynamics.set_time(input(kReadings));
+    ++control_count_;
   }
   Dynamics::VectorX unused;
   dynamics.torque_residual(motion[0], motion[1], motion[2], control, unused);
@@ -54,6 +58,9 @@ SensingProgram::SensingProgram(const Mechanism& mechanism, std::vector<int> axes
       Expression reading = -values[sensor.offset];
       for (const Encoder::JointTerm& term : sensor.terms) {
         reading += Expression(term.sign) * motion[0][term.joint];
+      }
+      if (has_harmonics(mechanism, sensor)) {
+        reading = add_encoder_harmonics(sensor, values, reading);
       }
       outputs[kReadings].push_back(reading);
     } else {
@@ -130,9 +137,10 @@ std::vector<int> free_sensor_parameters(const Mechanism& mechanism) {
     }
   }
   for (const Encoder& sensor : used_encoders(mechanism)) {
-    if (!has_delay(mechanism, sensor)) continue;
+    if (!has_delay(mechanism, sensor) && !has_harmonics(mechanism, sensor)) continue;
     add(sensor.offset);
     add(sensor.delay);
+    for (int i = 0; i < Encoder::kHarmonicAmplitudes; ++i) add(sensor.harmonics + i);
   }
   return indices;
 }

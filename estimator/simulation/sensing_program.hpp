@@ -36,7 +36,7 @@ class SensingProgram {
   const std::vector<int>& axes() const { return axes_; }
   int axis_count() const { return static_cast<int>(axes_.size()); }
   const std::vector<int>& parameters() const { return parameters_; }
-  int motor_count() const { return motor_count_; }
+  int control_count() const { return control_count_; }
 
   /// Returns the indices of the parameters that affect the readings of a sensor axis but not the
   /// motion, in ascending order.
@@ -68,14 +68,14 @@ class SensingProgram {
   int control_column(int motor) const {
     return 3 * joint_count_ + static_cast<int>(parameters_.size()) + motor;
   }
-  int column_count() const { return control_column(motor_count_); }
+  int column_count() const { return control_column(control_count_); }
 
   // Outputs.
   int reading_row(int axis) const { return program_.output_row(kReadings, axis); }
   const std::vector<SparseEntry>& derivatives() const { return slopes_; }
 
  private:
-  int joint_count_, motor_count_ = 0;
+  int joint_count_, control_count_ = 0;
   std::vector<int> axes_, parameters_;
   int moving_;
   std::vector<std::vector<int>> constants_;

@@ -23,15 +23,17 @@ class Recorder {
   Recorder(const Mechanism& mechanism, const std::vector<int>& motors,
            const std::vector<int>& parameters, const CoordinateChoice& coordinates, int reactions)
       : motors_(motors), coordinates_(coordinates), n_(mechanism.joint_count()) {
+    const bool has_time = depends_on_time(mechanism);
+    const std::size_t controls = motors.size() + (has_time ? 1 : 0);
     for (Vector* each : {&x_.angle, &x_.rate, &x_.acceleration, &x_.slip}) each->resize(n_);
     for (int j = 0; j < n_; ++j) x_.angle[j] = input(TreeProgram::kClosure);
     for (int j = 0; j < n_; ++j) x_.rate[j] = input(TreeProgram::kBalance);
     for (int j = 0; j < n_; ++j) x_.acceleration[j] = input(TreeProgram::kLoad);
     for (int j = 0; j < n_; ++j) x_.slip[j] = input(TreeProgram::kBalance);
-    for (std::size_t m = 0; m < motors.size(); ++m) {
+    for (std::size_t m = 0; m < controls; ++m) {
       x_.control.push_back(input(TreeProgram::kBalance));
     }
-    for (std::size_t m = 0; m < motors.size(); ++m) {
+    for (std::size_t m = 0; m < controls; ++m) {
       x_.control_slope.push_back(input(TreeProgram::kSensitivities));
     }
     for (int i = 0; i < reactions; ++i) {
@@ -45,6 +47,7 @@ class Recorder {
     }
     substitute_dependent_parameters(mechanism, values);
     dynamics_ = std::make_unique<TreeInverseDynamics<Expression>>(mechanism, values);
+    if (has_time) dynamics_->set_time(x_.control.back());
   }
 
   ExpressionGraph& graph() { return graph_; }
@@ -218,10 +221,13 @@ void TreeProgram::find_motion_parameters(const Mechanism& mechanism) {
       sources.push_back({static_cast<int>(place - moving_.begin()), source.factor});
     }
   }
+  if (depends_on_time_) delay_sources_.emplace_back();
 }
 
 TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinates)
-    : joint_count_(mechanism.joint_count()), coordinates_(std::move(coordinates)) {
+    : joint_count_(mechanism.joint_count()),
+      coordinates_(std::move(coordinates)),
+      depends_on_time_(estimator::depends_on_time(mechanism)) {
   const int n = joint_count_;
   for (int j = 0; j < n; ++j) {
     if (mechanism.joints[j].motor.present) motors_.push_back(j);
@@ -314,12 +320,18 @@ Rows TreeProgram::make_value_rows(const Mechanism& values, int width) const {
   return rows;
 }
 
+std::vector<ControlDelay> undelayed_controls(const TreeProgram& program) {
+  std::vector<ControlDelay> controls(static_cast<std::size_t>(program.control_count()));
+  if (program.depends_on_time()) controls.back().is_time = true;
+  return controls;
+}
+
 std::vector<ControlDelay> control_delays(const TreeProgram& program, const Mechanism& values) {
-  std::vector<ControlDelay> delays;
+  std::vector<ControlDelay> delays = undelayed_controls(program);
   for (std::size_t motor = 0; motor < program.motor_joints().size(); ++motor) {
-    delays.push_back(
-        {values.joint_parameter(program.motor_joints()[motor], JointParameter::kInputDelay).value,
-         !program.delay_dependencies(static_cast<int>(motor)).empty()});
+    delays[motor] = {
+        values.joint_parameter(program.motor_joints()[motor], JointParameter::kInputDelay).value,
+        !program.delay_dependencies(static_cast<int>(motor)).empty()};
   }
   return delays;
 }

@@ -111,6 +111,12 @@ class TreeProgram {
   }
   /// Returns the joints that have a motor, in the order of the controls.
   const std::vector<int>& motor_joints() const { return motors_; }
+  /// Returns whether the equations of motion depend on time, which is then the last control [s].
+  bool depends_on_time() const { return depends_on_time_; }
+  /// Returns the number of controls: one per motor, and the time if the equations depend on it.
+  int control_count() const {
+    return static_cast<int>(motors_.size()) + (depends_on_time_ ? 1 : 0);
+  }
 
   /// Returns the rows of the program for `width` lanes, with constants and motion parameters set.
   Rows make_value_rows(const Mechanism& values, int width) const;
@@ -124,17 +130,17 @@ class TreeProgram {
   /// Returns the program's input row for the derivative of a control with respect to its delay;
   /// kSensitivities reads it.
   int control_derivative_row(int motor) const {
-    return input(4 * joint_count_ + motor_count() + motor);
+    return input(4 * joint_count_ + control_count() + motor);
   }
   /// Returns the program's input row for the reaction of a loop-closure equation; kSensitivities
   /// reads it.
   int loop_reaction_row(int closure) const {
-    return input(4 * joint_count_ + 2 * motor_count() + closure);
+    return input(4 * joint_count_ + 2 * control_count() + closure);
   }
   /// Returns the program's input row for a motion parameter, by its index among the motion
   /// parameters.
   int parameter_row(int place) const {
-    return input(4 * joint_count_ + 2 * motor_count() + closure_equation_count() + place);
+    return input(4 * joint_count_ + 2 * control_count() + closure_equation_count() + place);
   }
 
   // Outputs.
@@ -181,7 +187,6 @@ class TreeProgram {
  private:
   void find_motion_parameters(const Mechanism& mechanism);
   int input(int index) const { return program_.input_row(index); }
-  int motor_count() const { return static_cast<int>(motors_.size()); }
   int closure_equation_count() const { return contact_equation(contact_equation_count()); }
   int friction_bound_section() const { return load_dependent_ ? kLoad : kBalance; }
   int friction_bound_index(int index) const {
@@ -191,7 +196,7 @@ class TreeProgram {
   int joint_count_;
   CoordinateChoice coordinates_;
   int drift_at_ = 0;
-  bool load_dependent_ = false;
+  bool load_dependent_ = false, depends_on_time_ = false;
   std::vector<bool> dry_, creeps_, bears_reactions_;
   std::vector<int> contact_of_equation_;
   std::vector<int> moving_, motors_;
@@ -201,7 +206,10 @@ class TreeProgram {
   std::vector<SparseEntry> bound_slopes_, slopes_, closure_slopes_[3];
 };
 
-/// Returns the delays of the motors' controls.
+/// Returns the controls of a program without delays.
+std::vector<ControlDelay> undelayed_controls(const TreeProgram& program);
+
+/// Returns the delays of the controls.
 std::vector<ControlDelay> control_delays(const TreeProgram& program, const Mechanism& values);
 
 /// The equations of motion of a mechanism whose bodies are not present in all recordings

@@ -48,6 +48,7 @@ constexpr NumberRange kRows[] = {
     up_to("Motor.control_max control_noise", kCommand),
     above_zero("Friction.transition_speed", kSpeed_rad_per_s),
     within("Motor.gear_ratio", 1e6),
+    up_to("Cogging.order", 10'000),
     within("Joint.assembly_guess", kAngle_rad),
     within("Mimic.ratio", 1e6),
     within("Mimic.offset", kQuantity),

@@ -25,6 +25,8 @@ constexpr MessageRow kInputRows[] = {
      "joint {joint:?}: the noise of its control must be ≥ 0"},
     {kNegativeTransitionSpeed, "negative-transition-speed",
      "joint {joint:?}: the transition speed must be ≥ 0"},
+    {kNegativeCoggingOrder, "negative-cogging-order",
+     "joint {joint:?}: the order of the cogging torque must not be negative"},
     {kInfiniteGearRatio, "infinite-gear-ratio", "joint {joint:?}: the gear ratio must be finite"},
     {kPrismaticGearRatio, "prismatic-gear-ratio",
      "joint {joint:?} slides, but gear_ratio is supported only for joints that turn", "remove it"},

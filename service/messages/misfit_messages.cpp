@@ -28,7 +28,9 @@ constexpr MessageRow kMisfitRows[] = {
      "{factor:5}"},
     {kEccentricDiscs, "eccentric-disc",
      "readings deviate periodically, as with an eccentric encoder disc: {terms:, }",
-     "centre the disc on the shaft, or use an encoder with two reading heads"},
+     "centre the disc on the shaft, use an encoder with two reading heads, or estimate the error: "
+     "`encoder {{ first_harmonic {{ sine {{ value: 0 free: true }} cosine {{ value: 0 free: true "
+     "}} }} }}`, or second_harmonic"},
     {kEccentricDisc, "disc-error",
      "encoder {encoder:?} by up to {size}, {is_twice|twice|once} per turn"},
     {kTilt, "tilt", "the rig is tilted against gravity: {terms:, }",
@@ -53,6 +55,29 @@ constexpr MessageRow kMisfitRows[] = {
      "terms improve the predictions"},
     {kMissingAirDrag, "air-drag", "air drag is missing in the rig file: {terms:, }",
      "estimate the drag: `air_drag {{ coefficient {{ value: ... free: true }} }}` of the body"},
+    {kFrictionDrift, "friction-drift",
+     "friction changes during the recording, such as by warming up: {terms:, }",
+     "run the rig until it is warm before recording, or estimate the change: "
+     "`friction {{ drift {{ value: 0 free: true }} }}`"},
+    {kGainDrift, "gain-drift",
+     "the gain of the motor changes during the recording, such as by a discharging battery: "
+     "{terms:, }",
+     "use a regulated supply, or estimate the change: "
+     "`motor {{ gain_drift {{ value: 0 free: true }} }}`"},
+    {kGainSag, "gain-sag",
+     "the gain of the motor falls with its command, such as by a supply that sags under load: "
+     "{terms:, }",
+     "use a stronger supply, or estimate the effect: "
+     "`motor {{ gain_sag {{ value: 0 free: true }} }}`"},
+    {kCogging, "cogging", "the motor has a cogging torque: {terms:, }",
+     "estimate the torque: `motor {{ cogging {{ order: ... sine {{ value: 0 free: true }} "
+     "cosine {{ value: 0 free: true }} }} }}`"},
+    {kCoggingTerm, "cogging-term",
+     "motor {motor:?} by up to {size}, {order} periods per turn (sine {sine:3}, cosine "
+     "{cosine:3})"},
+    {kVibration, "vibration", "the ground vibrates: {terms:, }",
+     "isolate the rig from the vibration, or estimate it: `vibration {{ frequency {{ value: ... "
+     "free: true }} x_sine {{ value: 0 free: true }} ... }}`"},
     {kFittedTerm, "fitted-term", "{parameter} {value}"},
     {kCreep, "creep", "with dry friction, joints creep instead of sticking: {joints:, }",
      "set `friction {{ transition_speed: ... }}` of these joints; "
@@ -66,7 +91,9 @@ constexpr MessageRow kMisfitRows[] = {
      "errors of encoder {encoder:?} over windows of {window} s are {error:2}, "
      "{ratio:2} times the noise of its readings; "
      "none of the tested causes explains them (delay, clock, clipping, lengths, gains, inertias, "
-     "tilt, encoder discs, end stops, friction, creep, air drag)[; {untested}]",
+     "tilt, encoder discs, end stops, friction, creep, air drag, drifts, supply, cogging, "
+     "vibration)"
+     "[; {untested}]",
      "use the confidence intervals that include the scatter between segments"},
     {kUntestedCauses, "untested-causes",
      "some causes were not tested, "

@@ -4,6 +4,9 @@
 #include <cctype>
 #include <limits>
 #include <set>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "estimator/diagnostics/description/loop_faults.hpp"
 #include "estimator/model/encoder.hpp"
@@ -13,6 +16,7 @@
 #include "proto/text/rig_rules.hpp"
 #include "proto/text/text_file.hpp"
 #include "service/messages/message_text.hpp"
+#include "service/rig/joint_fields.hpp"
 #include "service/rig/parameters/message_fields.hpp"
 #include "service/rig/parameters/rig_parameters.hpp"
 #include "service/rig/prescribed_joints.hpp"
@@ -35,29 +39,12 @@ constexpr std::pair<const char*, BodyParameter> kInertiaFields[] = {
     {"xx", BodyParameter::kJxx}, {"yy", BodyParameter::kJyy}, {"zz", BodyParameter::kJzz},
     {"xy", BodyParameter::kJxy}, {"xz", BodyParameter::kJxz}, {"yz", BodyParameter::kJyz}};
 
-/// Parameter of a joint: the message of the joint that contains it, and its field there.
-struct JointParameterField {
-  const char *part, *field;
-  JointParameter quantity;
-};
-constexpr JointParameterField kPointFields[] = {
-    {"parent", "x", JointParameter::kPointAx}, {"parent", "y", JointParameter::kPointAy},
-    {"parent", "z", JointParameter::kPointAz}, {"child", "x", JointParameter::kPointBx},
-    {"child", "y", JointParameter::kPointBy},  {"child", "z", JointParameter::kPointBz}};
-constexpr JointParameterField kPartFields[] = {
-    {"spring", "stiffness", JointParameter::kStiffness},
-    {"motor", "gain", JointParameter::kMotorGain},
-    {"motor", "back_emf", JointParameter::kBackEmf},
-    {"motor", "input_delay", JointParameter::kInputDelay},
-    {"encoder", "offset", JointParameter::kEncoderOffset},
-    {"encoder", "delay", JointParameter::kEncoderDelay},
-    {"stops", "lower", JointParameter::kStopLower},
-    {"stops", "upper", JointParameter::kStopUpper},
-    {"stops", "restitution", JointParameter::kRestitution}};
 constexpr std::pair<const char*, GravityParameter> kGravityFields[] = {
     {"magnitude", GravityParameter::kGravity},
     {"tilt_x", GravityParameter::kTiltX},
     {"tilt_z", GravityParameter::kTiltZ}};
+constexpr const char* kVibrationFields[] = {"frequency", "x_sine", "x_cosine", "y_sine",
+                                            "y_cosine",  "z_sine", "z_cosine"};
 
 constexpr int kPartsMax = 1100;  // of bodies and of joints; exceeds those of any imported robot
 
@@ -98,6 +85,10 @@ class RigReader {
     }
     for (const auto& [field, quantity] : kGravityFields) {
       read_field(rig_.gravity(), field, root_.at("gravity"), mechanism_.parameter(quantity));
+    }
+    int vibration = mechanism_.index(GravityParameter::kVibrationFrequency);
+    for (const char* field : kVibrationFields) {
+      read_field(rig_.vibration(), field, root_.at("vibration"), parameter_at(vibration++));
     }
     for (int i = 0; i < rig_.body_encoder_size(); ++i) read_body_encoder(i);
     read_sensor_parameters(rig_, root_, mechanism_, std::bind_front(&RigReader::read_field, this));
@@ -170,7 +161,7 @@ class RigReader {
       place.at("name").fail(std::string(kind) + " name \"" + name +
                             "\" may contain only letters, digits, \"_\" and \"-\"");
     }
-    if (name == "ground" || name == "gravity") {
+    if (name == "ground" || name == "gravity" || name == "vibration") {
       place.at("name").fail("the name \"" + name + "\" is reserved. Choose another");
     }
     if (!places_.emplace(name, place).second) {
@@ -227,6 +218,7 @@ class RigReader {
     joint.motor.present = source.has_motor();
     joint.motor.gear_ratio = source.motor().gear_ratio();
     joint.motor.control_noise = source.motor().control_noise();
+    joint.motor.cogging_order = source.motor().cogging().order();
     if (source.has_stops()) read_stops(source, place.at("stops"), joint);
     mechanism_.joints.push_back(joint);
     read_joint_facts(source, place);
@@ -322,11 +314,15 @@ class RigReader {
   }
 
   void read_body_encoder(int i) {
-    using estimator::EncoderParameter;
-    for (const auto& [field, quantity] : {std::pair{"offset", EncoderParameter::kOffset},
-                                          std::pair{"delay", EncoderParameter::kDelay}}) {
-      read_field(rig_.body_encoder(i).encoder(), field, root_.at("body_encoder", i).at("encoder"),
-                 parameter_at(mechanism_.body_encoder_parameter_index(i, quantity)));
+    const proto::TextLocator place = root_.at("body_encoder", i).at("encoder");
+    for (const auto& [path, quantity] : kJointFields) {
+      if (!std::string_view(path).starts_with(kOfEncoder)) continue;
+      const RigField at =
+          find_rig_field(rig_.body_encoder(i).encoder(), place, path + kOfEncoder.size());
+      const auto own = static_cast<estimator::EncoderParameter>(
+          static_cast<int>(quantity) - static_cast<int>(JointParameter::kEncoderOffset));
+      read_field(*at.message, at.name, at.place,
+                 parameter_at(mechanism_.body_encoder_parameter_index(i, own)));
     }
   }
 
@@ -405,9 +401,9 @@ class RigReader {
   /// @param parameter  returns the joint's parameter for a quantity
   template <typename Find>
   void read_points(int i, const Find& parameter) {
-    for (const auto& [side, field, quantity] : kPointFields) {
-      read_field(get_field_message(get_field_message(rig_.joint(i), side), "point"), field,
-                 joint_place(i).at(side).at("point"), parameter(quantity));
+    for (const auto& [path, quantity] : kPointFields) {
+      const RigField at = find_rig_field(rig_.joint(i), joint_place(i), path);
+      read_field(*at.message, at.name, at.place, parameter(quantity));
     }
   }
 
@@ -432,8 +428,9 @@ class RigReader {
                          JointParameter::kRestAngle);
     read_joint_parameter(joint, source.motor(), place.at("motor"), is.inertia.name,
                          JointParameter::kShaftInertia);
-    for (const auto& [part, field, quantity] : kPartFields) {
-      read_joint_parameter(joint, get_field_message(source, part), place.at(part), field, quantity);
+    for (const auto& [path, quantity] : kJointFields) {
+      const RigField at = find_rig_field(source, place, path);
+      read_joint_parameter(joint, *at.message, at.place, at.name, quantity);
     }
     if (source.motion() == v1::Joint::PRESCRIBED) estimator::prescribe_motion(mechanism_, joint);
   }

@@ -43,14 +43,19 @@ void check_friction_fields(const v1::Joint& joint, const JointTraits& is,
   }
 }
 
-/// @param path  field name, e.g. "viscous"; for a nested message with its name, "makkar.rise"
-FrictionField friction_field(const v1::Friction& friction, const proto::TextLocator& place,
-                             const char* path) {
-  const std::string_view whole(path);
-  const std::size_t dot = whole.find('.');
-  if (dot == std::string_view::npos) return {&friction, place, path};
-  const std::string within(whole.substr(0, dot));
-  return {&get_field_message(friction, within), place.at(within), path + dot + 1};
+/// Throws if a joint that slides has a term that is periodic in its angle, or if the order of the
+/// cogging is missing.
+void check_periodic_terms(const v1::Joint& joint, const JointTraits& is,
+                          const proto::TextLocator& place, const std::string& who) {
+  for (const char* path : {"motor.cogging", "encoder.first_harmonic", "encoder.second_harmonic"}) {
+    const RigField field = find_rig_field(joint, place, path);
+    if (is.wraps || !has_field(*field.message, field.name)) continue;
+    field.place.at(field.name).fail(who + is.verb + " and has no " + field.name + "; remove it");
+  }
+  if (joint.motor().has_cogging() && joint.motor().cogging().order() <= 0) {
+    place.at("motor").at("cogging").fail(
+        who + "has cogging without an order; write order: with the periods per turn of the joint");
+  }
 }
 
 bool holds_nothing(const Message& message) { return message.ByteSizeLong() == 0; }
@@ -75,6 +80,14 @@ bool make_frame(const Eigen::Vector3d& along, const Eigen::Vector3d& toward,
 
 }  // namespace
 
+RigField find_rig_field(const Message& message, const proto::TextLocator& place, const char* path) {
+  const std::string_view whole(path);
+  const std::size_t dot = whole.find('.');
+  if (dot == std::string_view::npos) return {&message, place, path};
+  const std::string part(whole.substr(0, dot));
+  return find_rig_field(get_field_message(message, part), place.at(part), path + dot + 1);
+}
+
 std::vector<FrictionField> list_friction_fields(const v1::Friction& friction,
                                                 const proto::TextLocator& place) {
   std::vector<FrictionField> fields;
@@ -83,7 +96,8 @@ std::vector<FrictionField> list_friction_fields(const v1::Friction& friction,
     const estimator::FrictionParameter& law = *estimator::friction_properties(quantity);
     for (const char* path : {law.field, law.slide_field}) {
       if (path == nullptr) continue;
-      FrictionField& field = fields.emplace_back(friction_field(friction, place, path));
+      fields.push_back({find_rig_field(friction, place, path)});
+      FrictionField& field = fields.back();
       field.quantity = quantity;
       field.for_prismatic = path == law.rig_file_field(true);
       field.for_revolute = path == law.rig_file_field(false);
@@ -125,6 +139,7 @@ void check_joint_fields(const v1::Joint& joint, const proto::TextLocator& place)
   }
   const JointTraits& is = joint_traits(read_joint_kind(joint, place));
   check_friction_fields(joint, is, place.at("friction"), who);
+  check_periodic_terms(joint, is, place, who);
   for (const JointTraits& other : estimator::kJointKinds) {
     for (const auto kinded : kKindedFields) {
       const KindDependentField& field = other.*kinded;

@@ -51,11 +51,19 @@ double read_typed_number(const google::protobuf::Message& message, const estimat
                          const char* estimator::JointTraits::*field, const std::string& behind,
                          const proto::TextLocator& place);
 
-/// Field of a friction law in a rig file, with the location of its message.
-struct FrictionField {
+/// A field of a rig file, with the message that has it and the location of this message.
+struct RigField {
   const google::protobuf::Message* message;
   proto::TextLocator place;
   const char* name;
+};
+
+/// Returns the field at a path, e.g. "motor.cogging.sine".
+RigField find_rig_field(const google::protobuf::Message& message, const proto::TextLocator& place,
+                        const char* path);
+
+/// Field of a friction law.
+struct FrictionField : RigField {
   estimator::JointParameter quantity = {};
   bool for_prismatic = true, for_revolute = true;  // joint types that have the field
 

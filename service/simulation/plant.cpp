@@ -128,9 +128,9 @@ class IntervalPlant final : public PhysicalPlant {
 
   void advance_step(const Eigen::VectorXd& control, double time) override {
     segment_.controls.rowwise() = control.transpose();
-    controls_ = {segment_,
-                 {0.0, segment_.period},
-                 std::vector<estimator::ControlDelay>(course_->program.motor_joints().size())};
+    segment_.recording_start = 0.0;
+    segment_.start = time;
+    controls_ = {segment_, {0.0, segment_.period}, undelayed_controls(course_->program)};
     interval_[0].last_substep = controls_.first(1);
     course_->motion.run(interval_, joint_angles_);
     begin_ = interval_[0];

@@ -152,6 +152,7 @@ class Encoders {
         scenario_(scenario),
         step_(step),
         sensors_(estimator::used_encoders(rig.mechanism)),
+        values_(estimator::parameter_values(rig.mechanism)),
         random_(scenario.seed) {
     for (const estimator::Encoder& sensor : sensors_) {
       late_.push_back(rig.mechanism.at(sensor.delay).value / step);
@@ -188,6 +189,7 @@ class Encoders {
       double& reading = readings[static_cast<Eigen::Index>(i)];
       reading = sensor.sum([&](int joint) { return place(joint, late_[i]); }) -
                 rig_.mechanism.parameters[static_cast<std::size_t>(sensor.offset)].value;
+      reading = add_encoder_harmonics(sensor, values_, reading);
       const double noise = sensor.kind_traits().turns ? sensor.units().scale * scenario_.noise
                                                       : scenario_.position_noise;
       if (noise > 0.0) reading += noise * normal_(random_);
@@ -219,6 +221,7 @@ class Encoders {
   const Scenario& scenario_;
   double step_;
   std::vector<estimator::Encoder> sensors_;
+  std::vector<double> values_;  // of all parameters
   std::vector<double> late_;  // delays [steps]
   std::deque<Past> past_;     // the last entry is the present
   std::mt19937_64 random_;

@@ -238,6 +238,31 @@ TEST(RigFile, NoiseOfAControlArrivesAtItsMotor) {
   EXPECT_EQ(rig.mechanism.joints[0].motor.control_noise, 0.2);
 }
 
+// Each term arrives at its own parameter; the values are their positions in the list.
+TEST(RigFile, ReadsTermsThatVary) {
+  const Rig rig = parse_rig(
+      "r.textproto",
+      replaced(replaced(kPendulum, "gain { value: 0.1 } }",
+                        "gain { value: 0.1 } cogging { order: 7 sine { value: 1 } cosine { value: "
+                        "2 } } gain_drift { value: 3 } gain_sag { value: 4 } } "
+                        "spring { play { value: 6 } }"),
+               "prior_standard_deviation: 2 } }",
+               "prior_standard_deviation: 2 } drift { value: 5 } }") +
+          "vibration { frequency { value: 7 } x_sine { value: 8 } z_cosine { value: 9 } }\n");
+  EXPECT_EQ(rig.mechanism.joints[0].motor.cogging_order, 7);
+  const std::string joint = rig.mechanism.joints[0].name + ".";
+  double expected = 0.0;
+  for (const std::string& name :
+       {joint + "cogging_sine", joint + "cogging_cosine", joint + "K_drift", joint + "K_sag",
+        joint + "friction_drift", joint + "play", std::string("vibration.frequency"),
+        std::string("vibration.x_sine"), std::string("vibration.z_cosine")}) {
+    const int index = rig.mechanism.find_parameter(name);
+    ASSERT_GE(index, 0) << name;
+    EXPECT_EQ(rig.mechanism.at(index).value, ++expected) << name;
+  }
+  EXPECT_EQ(rig.mechanism.at(rig.mechanism.find_parameter(joint + "K_sag")).unit, "1/V");
+}
+
 TEST(RigFile, ColumnsCarrySignUnitAndOffset) {
   const Rig rig = parse_rig("r.textproto", kPendulum);
   ASSERT_TRUE(rig.format.has_value());
@@ -328,6 +353,9 @@ TEST(RigFile, RefusesWithPlaceCauseAndRemedy) {
        "control_unit: 'V' control_noise: -0.1",
        {"r.textproto:12:", "control_noise is -0.1"}},
       {"control_unit: 'V'", "", {"r.textproto:12:3", "control_unit"}},
+      {"control_unit: 'V'",
+       "control_unit: 'V' cogging { sine { value: 0.1 } }",
+       {"r.textproto:12:", "cogging without an order"}},
       {"name: 'p'", "chain { links: 2 }", {"r.textproto:1:1", "cannot be combined with bodies"}},
       {"recording {",
        "body { name: 'C' mass { value: 1 } inertia { xx { value: 1 } yy { value: 1 } "

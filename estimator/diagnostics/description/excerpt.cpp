@@ -76,10 +76,13 @@ void score(std::vector<Piece>& pieces) {
   }
 }
 
-Segment thin(const Segment& from, const Piece& piece, Eigen::Index stride) {
+Segment thin(const Recording& recording, const Piece& piece, Eigen::Index stride) {
+  const Segment& from = recording.segments[piece.segment];
   const Eigen::Index rows = piece.count / stride;
   Segment segment;
   segment.start = from.start + from.time(piece.first);
+  segment.recording_start =
+      std::isnan(from.recording_start) ? recording.segments.front().start : from.recording_start;
   segment.period = from.period * static_cast<double>(stride);
   segment.angles.resize(rows, from.angles.cols());
   segment.controls.resize(rows, from.controls.cols());
@@ -154,7 +157,7 @@ std::vector<Recording> select_excerpts(const Mechanism& mechanism,
     const Recording& from = recordings[piece.recording];
     const Segment& segment = from.segments[piece.segment];
     if (excerpts.empty() || excerpts.back().name != from.name) excerpts.push_back({from.name, {}});
-    excerpts.back().segments.push_back(thin(segment, piece, stride_of(segment, budget.period)));
+    excerpts.back().segments.push_back(thin(from, piece, stride_of(segment, budget.period)));
     excerpts.back().segments.back().assembled = assemblies[each];
   }
   return excerpts;

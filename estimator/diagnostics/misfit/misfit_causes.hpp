@@ -19,8 +19,10 @@ namespace estimator {
 /// - a joint position that is wrong or has the wrong sign;
 /// - a wrong motor gain, mass, centre of mass or moment of inertia that is not estimated;
 /// - an end stop at another position;
-/// - friction that the description lacks, or joints that creep instead of sticking;
-/// - air drag on bodies that at least two joints move.
+/// - joints that creep instead of sticking;
+/// - a term that the description lacks (try_missing_terms).
+///
+/// If errors grow over many seconds, terms that act slowly are tested first, in long excerpts.
 ///
 /// Among causes that improve the fit equally, moments of inertia precede a gain, length or clock
 /// error, since they are rarely measured. A gain precedes a mass, and a mass a clock error.

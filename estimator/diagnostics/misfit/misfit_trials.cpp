@@ -44,16 +44,17 @@ double work_of(const ShootingProblem& problem, const LmSummary& summary) {
          (1.0 + static_cast<double>(problem.parameter_values().size()));
 }
 
-/// Fits states and parameters over short intervals, to initialise the fit of the open-loop
-/// simulation. Differences of readings are poor speeds at the ends of an excerpt. An estimate
-/// biased by an error may be far from the correct one.
-ShootingProblem fit_short_intervals(const Mechanism& mechanism, const ShootingInput& input,
-                                    const CalibrationMonitor& monitor, double& work) {
-  ShootingProblem problem(mechanism, input.segments, input.states, input.state_spacing, input.grid,
-                          input.noise, monitor.threads);
-  work += work_of(problem, solve(problem, few(kFollowIterations), {}, monitor.stop));
-  return problem;
+/// Returns the problem of fitting states and parameters over short intervals, which initialises the
+/// fit of the open-loop simulation. Differences of readings are poor speeds at the ends of an
+/// excerpt. An estimate biased by an error may be far from the correct one.
+ShootingProblem make_short_intervals(const Mechanism& mechanism, const ShootingInput& input,
+                                     const CalibrationMonitor& monitor) {
+  return {mechanism,  input.segments, input.states,   input.state_spacing,
+          input.grid, input.noise,    monitor.threads};
 }
+
+/// Least number of evaluations of a fit.
+constexpr double kLeastEvaluations = 5.0;
 
 /// Ratio of the cost with a cause to that without, below which the cause is reported.
 constexpr double kHelps = 0.6;
@@ -62,19 +63,24 @@ constexpr double kHelps = 0.6;
 
 ExcerptFit::ExcerptFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
                        const Eigen::VectorXd& noise, const CalibrationMonitor& monitor,
-                       double cost_max) {
+                       double work_max, double cost_max) {
   try {
     ShootingInput input = prepare_shooting_input(mechanism, excerpts, {});
     limit_integration_steps(compute_friction_step_limits(mechanism, input.states), input);
     input.noise.angle = noise;
-    const ShootingProblem loose = fit_short_intervals(mechanism, input, monitor, work_);
+    ShootingProblem loose = make_short_intervals(mechanism, input, monitor);
+    work_ += work_of(loose, {});
+    is_too_long_ = kLeastEvaluations * work_ > work_max;
+    if (is_too_long_) return;
+    work_ += work_of(loose, solve(loose, few(kFollowIterations), {}, monitor.stop));
     readings_ = loose.reading_count();
     if (!(loose.cost() <= cost_max * readings_)) return;
     Mechanism near = mechanism;
     copy_parameter_values(loose.mechanism(), near);
     input.grid.interval = std::numeric_limits<double>::infinity();
-    problem_ = std::make_unique<ShootingProblem>(
+    problem_ = std::make_shared<ShootingProblem>(
         loose.copy_with_changes(near, input.segments, input.grid, input.noise));
+    input_ = std::make_shared<const ShootingInput>(std::move(input));
   } catch (const std::invalid_argument&) {
     return;  // a meaningless mechanism explains nothing
   }
@@ -105,6 +111,21 @@ double ExcerptFit::standard_deviation(int parameter) const {
   return std::sqrt(information.inverse(at, at) * std::max(cost_per_reading(), 1.0));
 }
 
+Eigen::MatrixXd ExcerptFit::prediction_errors(int segment) const {
+  return segments()[static_cast<std::size_t>(segment)].angles - problem_->predicted_angles(segment);
+}
+
+double ExcerptFit::predict_cost(const Mechanism& richer, double& work) const {
+  const ShootingProblem problem =
+      problem_->copy_with_changes(richer, input_->segments, input_->grid, input_->noise);
+  work += work_of(problem, {});
+  const ParameterInformation information =
+      compute_information(problem, {.effective_parameters = false});
+  if (!information.valid) return std::numeric_limits<double>::infinity();
+  const Eigen::VectorXd score = compute_total_score(information);
+  return problem.cost() - score.dot(information.inverse * score);
+}
+
 Eigen::VectorXd estimate_reading_noise(const Mechanism& mechanism,
                                        const std::vector<Recording>& recordings) {
   const Eigen::VectorXd scales = readings_per_radian(mechanism);
@@ -123,8 +144,18 @@ Eigen::VectorXd estimate_reading_noise(const Mechanism& mechanism,
 void MisfitProblem::include_cause(const MisfitCause& cause) {
   estimate = cause.mechanism;
   excerpts = cause.excerpts;
-  cost_per_reading = cause.cost_per_reading;
-  rmse = cause.rmse;
+  fitted = cause.fit;
+}
+
+double MisfitProblem::predict_cost(const Mechanism& richer) const {
+  if (!(budget.left > 0.0)) {
+    budget.exceeded = true;
+    return std::numeric_limits<double>::infinity();
+  }
+  double work = 0.0;
+  const double cost = fitted.predict_cost(richer, work);
+  budget.left -= work;
+  return cost / fitted.reading_count();
 }
 
 ExcerptFit MisfitProblem::fit(const Mechanism& mechanism, const std::vector<Recording>& recordings,
@@ -133,8 +164,9 @@ ExcerptFit MisfitProblem::fit(const Mechanism& mechanism, const std::vector<Reco
     budget.exceeded = true;
     return {};
   }
-  ExcerptFit fit(mechanism, recordings, noise, monitor, cost_max);
+  ExcerptFit fit(mechanism, recordings, noise, monitor, budget.left, cost_max);
   budget.left -= fit.work();
+  budget.exceeded |= fit.is_too_long();
   return fit;
 }
 
@@ -154,30 +186,28 @@ std::vector<MisfitCause> try_misfit_causes(const MisfitProblem& problem,
     return cause.finding.message.code == MessageCode::kNoRoomForInertia;
   });
   if (!too_long) try_clock_error(problem, causes);
-  try_tilt(problem, causes);
+  try_missing_terms(problem, causes);
   try_clipped_commands(problem, causes);
-  try_missing_friction(problem, causes);
   try_creeping_friction(problem, causes);
-  try_air_drag(problem, causes);
   try_clipped_readings(problem, recordings, causes);
   if (!no_room) try_joint_distances(problem, causes);
   try_joint_position_signs(problem, causes);
-  try_eccentric_discs(problem, causes);
+  try_periodic_terms(problem, causes);
   return causes;
 }
 
 bool improves_fit_enough(const MisfitProblem& problem, const ExcerptFit& fit) {
-  return fit.cost_per_reading() < kHelps * problem.cost_per_reading;
+  return fit.cost_per_reading() < kHelps * problem.fitted.cost_per_reading();
 }
 
 ExcerptFit fit_if_promising(const MisfitProblem& problem, const Mechanism& mechanism,
                             const std::vector<Recording>& excerpts) {
-  return problem.fit(mechanism, excerpts, kHelps * problem.cost_per_reading);
+  return problem.fit(mechanism, excerpts, kHelps * problem.fitted.cost_per_reading());
 }
 
 MisfitCause make_misfit_cause(const ExcerptFit& fit, Finding finding,
                               const std::vector<Recording>& excerpts) {
-  return {std::move(finding), fit.cost_per_reading(), fit.rmse(), fit.mechanism(), excerpts};
+  return {std::move(finding), fit, fit.mechanism(), excerpts};
 }
 
 void add_cause_if_fit_improves(const MisfitProblem& problem, const ExcerptFit& fit, Finding finding,

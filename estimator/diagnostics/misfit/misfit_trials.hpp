@@ -11,6 +11,7 @@
 #include "estimator/diagnostics/description/excerpt.hpp"
 #include "estimator/fit/fit_options.hpp"
 #include "estimator/fit/physical/shooting/shooting_problem.hpp"
+#include "estimator/fit/physical/shooting_input.hpp"
 
 namespace estimator {
 
@@ -23,30 +24,47 @@ class ExcerptFit {
 
   /// Fits a mechanism to excerpts of recordings.
   /// @param noise      reading noise of each sensor [rad or m]
+  /// @param work_max  largest computing work; a fit that would take longer has no result
   /// @param cost_max  limit on the cost per reading. If a first fit of free states over short
   ///                  intervals, which fits better than a simulation, exceeds this limit, there is
   ///                  no result
   ExcerptFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
              const Eigen::VectorXd& noise, const CalibrationMonitor& monitor,
+             double work_max = std::numeric_limits<double>::infinity(),
              double cost_max = std::numeric_limits<double>::infinity());
 
   /// Returns the whitened cost; infinite if there is no fit.
   double cost() const;
   double cost_per_reading() const { return cost() / readings_; }
+  double reading_count() const { return readings_; }
   /// Returns the computing work: integration steps times integrated vectors, weighted by the size
   /// of the mechanism. These vectors are the motion and its sensitivity to each free parameter.
   double work() const { return work_; }
+  /// Returns whether there is no result because it would take too long.
+  bool is_too_long() const { return is_too_long_; }
   /// Returns the root-mean-square errors of all sensors [rad or m].
   Eigen::VectorXd rmse() const;
   const Mechanism& mechanism() const { return problem_->mechanism(); }
 
+  /// Segments of the excerpts, in order, and the prediction errors of one: samples × encoders, NaN
+  /// without a reading [rad or m].
+  const std::vector<Segment>& segments() const { return input_->segments; }
+  Eigen::MatrixXd prediction_errors(int segment) const;
+
   /// Returns the standard deviation of a free parameter, if residuals are white noise.
   double standard_deviation(int parameter) const;
 
+  /// Returns the cost that a fit of a mechanism with further free parameters would have, by one
+  /// Gauss–Newton step from this fit: the score test.
+  /// @param work  receives the computing work in addition
+  double predict_cost(const Mechanism& richer, double& work) const;
+
  private:
-  std::unique_ptr<ShootingProblem> problem_;
+  std::shared_ptr<ShootingProblem> problem_;
+  std::shared_ptr<const ShootingInput> input_;
   double readings_ = 1.0;
   double work_ = 0.0;
+  bool is_too_long_ = false;
 };
 
 /// Returns the noise of each encoder: the scatter of its readings, at least their quantization
@@ -61,8 +79,7 @@ inline constexpr ExcerptLimits kMisfitExcerptLimits = {
 /// A possible cause of a misfit that improves the fit, with its fitted size.
 struct MisfitCause {
   Finding finding;
-  double cost_per_reading = std::numeric_limits<double>::infinity();
-  Eigen::VectorXd rmse;
+  ExcerptFit fit;
   Mechanism mechanism;              ///< mechanism that includes the cause, with fitted values
   std::vector<Recording> excerpts;  ///< excerpts with the error corrected
 };
@@ -83,8 +100,7 @@ struct MisfitProblem {
   Eigen::VectorXd noise;
   const CalibrationMonitor& monitor;
   ComputationBudget& budget;
-  double cost_per_reading = 0.0;  ///< cost without any cause
-  Eigen::VectorXd rmse;
+  ExcerptFit fitted = {};  ///< fit without any further cause
 
   /// Includes the effect of a cause in the model and the excerpts, before further causes are tried.
   void include_cause(const MisfitCause& cause);
@@ -94,6 +110,10 @@ struct MisfitProblem {
   ExcerptFit fit(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                  double cost_max = std::numeric_limits<double>::infinity()) const;
   ExcerptFit fit(const Mechanism& mechanism) const { return fit(mechanism, excerpts); }
+
+  /// Returns the cost per reading that a fit with further free parameters would have, to first
+  /// order; infinite once the work budget is spent.
+  double predict_cost(const Mechanism& richer) const;
 };
 
 /// Returns the causes of a misfit that improve the fit, in no particular order. Tries the likeliest
@@ -132,34 +152,37 @@ void try_other_parameter_value(
 /// @return index of the first fixed parameter; −1 if none
 int fix_inertia_moments_at_bounds(Mechanism& mechanism);
 
-/// Each of these functions tests whether one kind of error of the description explains the misfit:
-/// a wrong value of a fixed joint distance, motor gain, end stop or inertial parameter; a joint
-/// position coordinate with the wrong sign; a tilt against gravity; missing friction or air drag;
-/// or joints that creep instead of sticking. An error that improves the fit enough is added to
-/// `causes`.
+/// Each of these functions tests whether one kind of error of the description explains the misfit.
+/// It may be a wrong value of a fixed joint distance, motor gain, end stop or inertial parameter,
+/// a joint position coordinate with the wrong sign, or joints that creep instead of sticking. An
+/// error that improves the fit enough is added to `causes`.
 void try_joint_distances(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_motor_gains(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_inertial_parameters(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_stop_positions(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_joint_position_signs(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
-void try_tilt(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
-void try_missing_friction(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
-void try_air_drag(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_creeping_friction(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
+
+/// Each of these functions tests terms that the rig description lacks, each by its own parameters.
+/// Terms that improve the fit enough are added to `causes`. The first tests tilt, encoder errors,
+/// gains that sag under load, and the slow terms. These are friction, its drift, a drift of the
+/// supply, and air drag. The last tests cogging and vibration, whose order or frequency is
+/// searched.
+void try_missing_terms(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
+void try_slow_terms(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
+void try_periodic_terms(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 
 /// Fits all friction terms that the description lacks. Returns nullopt if this does not improve the
 /// fit. The finding of the result is empty.
 std::optional<MisfitCause> fit_missing_friction(const MisfitProblem& problem);
 
 /// Each of these functions tests whether one kind of error of the recorded signals explains the
-/// misfit: a motor command that acts earlier or later than recorded; commands clipped by the
-/// amplifier; a fast or slow logger clock; readings clipped at an end of an encoder's range; or the
-/// periodic error of an eccentric encoder disc. An error that improves the fit enough is added to
-/// `causes`.
+/// misfit. It may be a motor command that acts earlier or later than recorded, commands clipped by
+/// the amplifier, a fast or slow logger clock, or readings clipped at an end of an encoder's range.
+/// An error that improves the fit enough is added to `causes`.
 void try_command_delays(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_clipped_commands(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_clock_error(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
-void try_eccentric_discs(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_clipped_readings(const MisfitProblem& problem, const std::vector<Recording>& recordings,
                           std::vector<MisfitCause>& causes);
 

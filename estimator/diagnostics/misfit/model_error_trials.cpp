@@ -19,121 +19,9 @@ namespace {
 
 /// Smallest relative change of a parameter that is reported as a cause of a misfit.
 constexpr double kMinRelativeChange = 1e-3;
-constexpr double kStribeckShare = 0.1;  // of τ_c, initial Stribeck excess
-constexpr double kDragShare = 0.1;      // of viscous friction at 1 rad/s, initial drag
 constexpr double kFactorMost = 100.0;   // largest change of a freed gain, mass or inertia
 constexpr double kAtBound = 1e-3;       // relative distance at which a value is at its bound
-constexpr double kDryShare = 0.1;       // of viscous friction at 1 rad/s, initial dry friction
-constexpr double kViscousShare = 0.01;  // of dry friction at 1 rad/s, initial viscous friction
 constexpr double kStopShift = 0.5;      // largest change of a stop [rad], scaled for sliding joints
-constexpr double kAirShare = 0.01;      // of a body's mass, initial air drag [1/m]
-
-/// A mechanism with freed parameters, given by their indices.
-struct FreedTerms {
-  Mechanism mechanism;
-  std::vector<int> freed;
-};
-
-/// Frees the friction terms that the description lacks (viscous, dry, drag or Stribeck excess) at
-/// every joint that has the corresponding other friction term.
-FreedTerms with_all_friction(const Mechanism& estimate) {
-  FreedTerms out{estimate, {}};
-  Mechanism& richer = out.mechanism;
-  const auto free_beside = [&](int joint, JointParameter quantity, JointParameter beside,
-                               double share) {
-    const int index = richer.joint_parameter_index(joint, quantity);
-    const double known = estimate.joint_parameter(joint, beside).value;
-    if (!is_fixed_parameter(richer, index) || !(known > 0.0)) return false;
-    Parameter& parameter = richer.at(index);
-    parameter.free = true;
-    parameter.value = std::max(parameter.value, share * known);
-    out.freed.push_back(index);
-    return true;
-  };
-  for (int joint = 0; joint < richer.joint_count(); ++joint) {
-    free_beside(joint, JointParameter::kViscous, JointParameter::kCoulombTorque, kViscousShare);
-    free_beside(joint, JointParameter::kCoulombTorque, JointParameter::kViscous, kDryShare);
-    free_beside(joint, JointParameter::kQuadraticDrag, JointParameter::kViscous, kDragShare);
-    if (free_beside(joint, JointParameter::kStribeckTorque, JointParameter::kCoulombTorque,
-                    kStribeckShare)) {
-      richer.joint_parameter(joint, JointParameter::kStribeckRate).free = true;
-    }
-  }
-  return out;
-}
-
-/// Returns the number of joints between ground and each body, along the spanning tree.
-std::vector<int> moving_joints(const Mechanism& mechanism) {
-  std::vector<int> joints(mechanism.bodies.size(), 0);
-  const auto count = [&](const auto& joint, bool forward, int own) {
-    const int parent = forward ? joint.body_a : joint.body_b;
-    const int child = forward ? joint.body_b : joint.body_a;
-    const int before = parent == Joint::kGround ? 0 : joints[static_cast<std::size_t>(parent)];
-    joints[static_cast<std::size_t>(child)] = before + own;
-  };
-  for (const DirectedJoint& edge : spanning_tree(mechanism)) {
-    const auto at = static_cast<std::size_t>(edge.joint);
-    if (edge.weld) {
-      count(mechanism.fixed_joints[at], edge.forward, 0);
-    } else {
-      count(mechanism.joints[at], edge.forward, 1);
-    }
-  }
-  return joints;
-}
-
-/// Frees the air drag of every body with mass that at least two joints move. With one joint, air
-/// drag is equivalent to the joint's drag.
-FreedTerms with_air(const Mechanism& estimate) {
-  FreedTerms out{estimate, {}};
-  Mechanism& richer = out.mechanism;
-  const std::vector<int> joints = moving_joints(estimate);
-  for (int body = 0; body < richer.body_count(); ++body) {
-    const auto at = static_cast<std::size_t>(body);
-    const int index = richer.air_drag_parameter_index(body, AirDragParameter::kCoefficient);
-    if (joints[at] < 2 || richer.bodies[at].massless || !is_fixed_parameter(richer, index))
-      continue;
-    Parameter& drag = richer.at(index);
-    drag.free = true;
-    drag.value =
-        std::max(drag.value, kAirShare * richer.parameter(body, BodyParameter::kMass).value);
-    out.freed.push_back(index);
-  }
-  return out;
-}
-
-/// Frees the tilt of the rig against gravity. Without gravity there is none.
-FreedTerms with_tilt(const Mechanism& estimate) {
-  FreedTerms out{estimate, {}};
-  if (estimate.parameter(GravityParameter::kGravity).value == 0.0) return out;
-  for (const GravityParameter angle : {GravityParameter::kTiltX, GravityParameter::kTiltZ}) {
-    const int index = estimate.index(angle);
-    if (!is_fixed_parameter(estimate, index)) continue;
-    out.mechanism.at(index).free = true;
-    out.freed.push_back(index);
-  }
-  return out;
-}
-
-/// Fits freed parameters. If the fit improves, adds a cause that lists the significant ones.
-void try_freed_parameters(const MisfitProblem& problem, const FreedTerms& richer, MessageCode code,
-                          std::vector<MisfitCause>& causes) {
-  if (richer.freed.empty()) return;
-  const ExcerptFit fit = fit_if_promising(problem, richer.mechanism, problem.excerpts);
-  if (!improves_fit_enough(problem, fit)) return;
-  std::vector<Message> terms;
-  for (const int index : richer.freed) {
-    const Parameter& parameter = fit.mechanism().at(index);
-    const double deviation = fit.standard_deviation(index);
-    if (!is_significant(parameter.value - problem.estimate.at(index).value, deviation)) continue;
-    terms.push_back({MessageCode::kFittedTerm,
-                     {{"parameter", parameter.name},
-                      {"value", Quantity{parameter.value, parameter.unit, deviation}}}});
-  }
-  if (terms.empty()) return;
-  Finding finding = make_finding({code, {{"terms", std::move(terms)}}});
-  causes.push_back(make_misfit_cause(fit, std::move(finding), problem.excerpts));
-}
 
 /// A mechanism whose fixed moments of inertia are multiplied by factors, which are additional free
 /// parameters.
@@ -392,27 +280,6 @@ void try_joint_position_signs(const MisfitProblem& problem, std::vector<MisfitCa
   }
 }
 
-void try_tilt(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
-  try_freed_parameters(problem, with_tilt(problem.estimate), MessageCode::kTilt, causes);
-}
-
-void try_missing_friction(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
-  try_freed_parameters(problem, with_all_friction(problem.estimate), MessageCode::kMissingFriction,
-                       causes);
-}
-
-void try_air_drag(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
-  try_freed_parameters(problem, with_air(problem.estimate), MessageCode::kMissingAirDrag, causes);
-}
-
-std::optional<MisfitCause> fit_missing_friction(const MisfitProblem& problem) {
-  const FreedTerms richer = with_all_friction(problem.estimate);
-  if (richer.freed.empty()) return std::nullopt;
-  const ExcerptFit fit = problem.fit(richer.mechanism);
-  if (!(fit.cost_per_reading() < problem.cost_per_reading)) return std::nullopt;
-  return make_misfit_cause(fit, {}, problem.excerpts);
-}
-
 /// Replaces Coulomb friction by the regularized law with the transition velocity that fits best.
 /// Adds no cause if no joint can stick.
 void try_creeping_friction(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
@@ -426,7 +293,8 @@ void try_creeping_friction(const MisfitProblem& problem, std::vector<MisfitCause
                               problem.excerpts, creep);
   }
   if (creep.empty()) return;
-  causes.push_back(*std::ranges::min_element(creep, {}, &MisfitCause::cost_per_reading));
+  causes.push_back(
+      *std::ranges::min_element(creep, {}, [](const auto& each) { return each.fit.cost(); }));
 }
 
 }  // namespace estimator

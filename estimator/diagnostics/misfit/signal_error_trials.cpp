@@ -22,7 +22,6 @@ constexpr std::size_t kClipPatience = 2;  // steps without improvement that end 
 constexpr int kClipRounds = 2;            // parabola fits, with steps reduced by kClipFiner
 constexpr double kClipFiner = 0.3;
 constexpr int kPlateauRows = 5;         // least number of readings at an end of the range
-constexpr double kEccentricMost = 0.2;  // [rad]
 constexpr double kPlateauShare = 1e-9;  // tolerance of equal readings, relative to the range
 
 std::vector<Recording> clipped(std::vector<Recording> excerpts, Eigen::Index motor, double level) {
@@ -113,49 +112,6 @@ int mask_plateau(std::vector<Recording>& recordings, Eigen::Index sensor, double
   return masked;
 }
 
-/// Amplitudes [rad] of the sine and cosine of k times the angle in the readings of an encoder. A
-/// disc off the centre of the shaft causes k = 1, a tilted or oval one k = 2.
-using PeriodicError = Eigen::Vector2d;
-
-std::vector<Recording> correct_periodic_error(std::vector<Recording> recordings,
-                                              Eigen::Index sensor, int per_turn,
-                                              const PeriodicError& error) {
-  for (Recording& recording : recordings) {
-    for (Segment& segment : recording.segments) {
-      for (double& angle : segment.angles.col(sensor)) {
-        angle -= error[0] * std::sin(per_turn * angle) + error[1] * std::cos(per_turn * angle);
-      }
-    }
-  }
-  return recordings;
-}
-
-/// The periodic error of least cost, with the largest standard deviation of its amplitude [rad].
-struct FittedPeriodicError {
-  PeriodicError error = PeriodicError::Zero();
-  double deviation = std::numeric_limits<double>::quiet_NaN();
-};
-
-/// Fits a quadratic function to the cost at six points, `step` apart.
-template <typename Cost>
-FittedPeriodicError fit_periodic_error(double step, const Cost& cost_at) {
-  const double middle = cost_at({0.0, 0.0});
-  Eigen::Vector2d slope;
-  Eigen::Matrix2d curvature;
-  for (int i = 0; i < 2; ++i) {
-    const PeriodicError unit = PeriodicError::Unit(i);
-    const double before = cost_at(-step * unit), after = cost_at(step * unit);
-    slope[i] = (after - before) / (2.0 * step);
-    curvature(i, i) = (before - 2.0 * middle + after) / (step * step);
-  }
-  const double both = cost_at({step, step});
-  const double along = slope.sum() + 0.5 * step * curvature.diagonal().sum();
-  curvature(0, 1) = curvature(1, 0) = ((both - middle) / step - along) / step;
-  if (!(curvature(0, 0) > 0.0) || !(curvature.determinant() > 0.0)) return {};
-  const Eigen::Matrix2d inverse = curvature.inverse();
-  return {-inverse * slope, std::sqrt(2.0 * inverse.trace())};
-}
-
 }  // namespace
 
 void try_command_delays(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
@@ -223,49 +179,6 @@ void try_clock_error(const MisfitProblem& problem, std::vector<MisfitCause>& cau
                      {"factor", 1.0 / (1.0 + rate)}}},
                    "", "", {rate, "-"}),
       excerpts, causes);
-}
-
-/// Corrects one encoder after the other, since often all discs of a rig are eccentric. Since states
-/// and parameters are fitted for each amplitude, the cost is nearly quadratic in it.
-void try_eccentric_discs(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
-  const std::vector<Encoder> sensors = used_encoders(problem.estimate);
-  for (const int per_turn : {1, 2}) {
-    std::vector<Recording> excerpts = problem.excerpts;
-    std::vector<Message> terms;
-    Quantity largest{0.0, "rad"};
-    std::string worst;
-    ExcerptFit best;
-    for (std::size_t i = 0; i < sensors.size(); ++i) {
-      const auto column = static_cast<Eigen::Index>(i);
-      if (!sensors[i].kind_traits().wraps) continue;
-      const auto corrected = [&](const PeriodicError& error) {
-        return correct_periodic_error(excerpts, column, per_turn, error);
-      };
-      const FittedPeriodicError found =
-          fit_periodic_error(problem.rmse[column], [&](const PeriodicError& error) {
-            return problem.fit(problem.estimate, corrected(error)).cost();
-          });
-      const double size = found.error.norm();
-      if (!(size < kEccentricMost)) continue;
-      ExcerptFit fit = problem.fit(problem.estimate, corrected(found.error));
-      const double deviation = found.deviation * std::sqrt(std::max(fit.cost_per_reading(), 1.0));
-      if (!is_significant(size, deviation)) continue;
-      terms.push_back({MessageCode::kEccentricDisc,
-                       {{"encoder", sensors[i].name},
-                        {"size", Quantity{1e3 * size, "mrad", 1e3 * deviation}},
-                        {"is_twice", per_turn == 2}}});
-      if (size > largest.value) worst = sensors[i].name;
-      largest.value = std::max(largest.value, size);
-      excerpts = corrected(found.error);
-      best = std::move(fit);
-    }
-    if (terms.empty()) continue;
-    add_cause_if_fit_improves(
-        problem, best,
-        make_finding({MessageCode::kEccentricDiscs, {{"terms", std::move(terms)}}}, "", worst,
-                     largest),
-        excerpts, causes);
-  }
 }
 
 void try_clipped_readings(const MisfitProblem& problem, const std::vector<Recording>& recordings,

@@ -129,6 +129,9 @@ Eigen::VectorXd EquationErrorProblem::compute_integrals(const Mechanism& values,
         for (int m = 0; m < std::ssize(program.motor_joints()); ++m) {
           row(program.control_row(m))[lane] = motion_.control(m, i);
         }
+        if (program.depends_on_time()) {
+          row(program.control_row(program.control_count() - 1))[lane] = motion_.time[i];
+        }
       }
       const int last = slopes != nullptr ? TreeProgram::kSensitivities : TreeProgram::kLoad;
       for (int section = TreeProgram::kClosure; section <= last; ++section) {

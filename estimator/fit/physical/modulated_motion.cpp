@@ -276,8 +276,11 @@ ModulatedMotion place_test_functions(const Mechanism& mechanism, const ShootingI
     each->resize(n, count);
   }
   motion.control.resize(std::ssize(joints_with_motor(mechanism)), count);
+  motion.time.resize(count);
   for (Eigen::Index i = 0; i < count; ++i) {
     const auto [s, k, stride] = instants[static_cast<std::size_t>(i)];
+    motion.time[i] =
+        input.segments[s].time_in_recording() + static_cast<double>(k) * input.state_spacing[s];
     const Eigen::MatrixXd& states = input.states[s];
     motion.segment.push_back(static_cast<int>(s));
     motion.angle.col(i) = states.col(k).head(n);

@@ -25,6 +25,7 @@ struct ModulatedMotion {
   Eigen::MatrixXd angle, rate, acceleration;  ///< joints × instants [rad, rad/s, rad/s²]
   Eigen::MatrixXd direction;  ///< direction of motion, joints × instants, −1 to 1
   Eigen::MatrixXd control;                    ///< motors × instants [unit of the control]
+  Eigen::VectorXd time;                       ///< since the start of the recording, at instants [s]
   Eigen::VectorXd offsets;                    ///< encoder offsets in the angles [rad]
   std::vector<int> segment;                   ///< segment of each instant, ascending
   std::vector<std::vector<int>> absent;       ///< absent bodies of each segment

@@ -342,6 +342,9 @@ ShootingInput prepare_shooting_data(const Mechanism& mechanism,
       }
       input.segments.push_back(remove_excluded_readings(mechanism, segment));
       input.segments.back().is_first_of_recording = &segment == &recording.segments.front();
+      if (std::isnan(segment.recording_start)) {
+        input.segments.back().recording_start = recording.segments.front().start;
+      }
       input.segments.back().absent_bodies = find_absent_bodies(mechanism, recording.name);
       input.sources.push_back(recording.name);
       Eigen::MatrixXd states =

@@ -69,7 +69,7 @@ void pass_motion(SimdMotionIntegrator& from, SimdSensorReadings<kSensingLanes>& 
     std::copy_n(from.joint_rate(j), kSensingLanes, to.motion(n + j));
     std::copy_n(from.joint_acceleration(j), kSensingLanes, to.motion(2 * n + j));
   }
-  for (int m = 0; m < from.motor_count(); ++m)
+  for (int m = 0; m < from.control_count(); ++m)
     std::copy_n(from.control(m), kSensingLanes, to.control(m));
 }
 
@@ -174,7 +174,7 @@ class LookSlopes {
   /// Computes the rate at which the controls alone change the readings within a substep [1/s].
   /// Readings are linear in the controls, except for load-dependent friction.
   void find_growth() {
-    const int rows = lanes_.motor_count() * kSensingLanes;
+    const int rows = lanes_.control_count() * kSensingLanes;
     const double *const rise = lanes_.rise(0), *const length = lanes_.substep_length();
     grows_ = has_delays_ && std::any_of(rise, rise + rows, [](double by) { return by != 0.0; });
     if (!grows_) return;
@@ -313,7 +313,7 @@ void linearize_sample_instant_motion(const TreeProgram& program, const Mechanism
                                      Eigen::MatrixXd& motion, std::vector<RowMajor>& slopes) {
   const auto integrator = SimdMotionIntegrator::make(kSensingLanes, program, values, true);
   SimdMotionIntegrator& lanes = *integrator;
-  const int n = lanes.joint_count(), motors = lanes.motor_count(), rows = 3 * n + motors;
+  const int n = lanes.joint_count(), motors = lanes.control_count(), rows = 3 * n + motors;
   const int directions = lanes.derivative_column_count(), states = 2 * program.coordinate_count();
   const std::vector<Place> places = places_of(intervals);
   motion.resize(rows, std::ssize(places));
@@ -367,7 +367,7 @@ void compute_readings_of_motion(const SensingProgram& sensing, const Mechanism& 
     for (int lane = 0; lane < kSensingLanes; ++lane) {  // unused lanes repeat the last
       const auto of = motion.col(first + std::min(lane, count - 1));
       for (int i = 0; i < moves; ++i) lanes.motion(i)[lane] = of[i];
-      for (int m = 0; m < sensing.motor_count(); ++m) lanes.control(m)[lane] = of[moves + m];
+      for (int m = 0; m < sensing.control_count(); ++m) lanes.control(m)[lane] = of[moves + m];
     }
     lanes.read();
     lanes.linearize();

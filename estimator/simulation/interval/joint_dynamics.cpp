@@ -153,7 +153,7 @@ void JointDynamics::load(const OperatingPoint& point, Equations& equations) cons
     fill(lanes.free(j), 1.0);
     if (lanes.has_loops()) fill(lanes.guess(j), point.coordinates[j]);
   }
-  for (int m = 0; m < lanes.motor_count(); ++m) {
+  for (int m = 0; m < std::ssize(motors_); ++m) {
     fill(lanes.control(m), point.controls[m]);
     fill(lanes.rise(m), 0.0);
   }
@@ -168,8 +168,7 @@ Eigen::VectorXd JointDynamics::accelerations(const OperatingPoint& point) {
   segment.period = kInstant;
   segment.angles = Eigen::MatrixXd::Zero(2, 1);
   segment.controls = point.controls.transpose().replicate(2, 1);
-  const SegmentControls controls(segment, {0.0, kInstant},
-                                 std::vector<ControlDelay>(motors_.size()));
+  const SegmentControls controls(segment, {0.0, kInstant}, undelayed_controls(program));
   const double begin = 0.0;
   MotionInterval interval{.controls = &controls,
                           .last_substep = controls.first(1),

@@ -117,7 +117,7 @@ class SimdMotionIntegratorOf final : public SimdMotionIntegrator {
       const double *x = at(begin, motor), *dx = at(rise, motor);
       for_lanes<W>(row(out), [=](int i) { return x[i] + share * dx[i]; });
     };
-    for (int m = 0; m < motors_; ++m) {
+    for (int m = 0; m < controls_; ++m) {
       set(control_, rise_, m, program_.control_row(m));
       if (has_slopes_) set(control_slope_, rise_slope_, m, program_.control_derivative_row(m));
     }
@@ -427,7 +427,7 @@ SimdMotionIntegrator::SimdMotionIntegrator(int width, const TreeProgram& program
       n_(program.joint_count()),
       c_(program.coordinate_count()),
       directions_(2 * c_ + static_cast<int>(program.motion_parameters().size())),
-      motors_(static_cast<int>(program.motor_joints().size())),
+      controls_(program.control_count()),
       has_slopes_(slopes),
       has_loops_(program.has_loops()),
       rows_(program.make_value_rows(values, width)) {
@@ -445,7 +445,7 @@ SimdMotionIntegrator::SimdMotionIntegrator(int width, const TreeProgram& program
   resize(active_, contacts_);
   equations_ = n_ + program.contact_equation_count();
   resize(length_, 1);
-  for (Rows* rows : {&control_, &rise_, &control_slope_, &rise_slope_}) resize(*rows, motors_);
+  for (Rows* rows : {&control_, &rise_, &control_slope_, &rise_slope_}) resize(*rows, controls_);
   resize(lu_, n_ * n_);
   if (!slopes) return;
   resize(inverse_, n_ * equations_);

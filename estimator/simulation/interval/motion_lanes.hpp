@@ -33,8 +33,8 @@ class SimdMotionIntegrator {
   bool has_loops() const { return has_loops_; }
   int joint_count() const { return n_; }
   int coordinate_count() const { return c_; }
-  int motor_count() const { return motors_; }
   int contact_count() const { return contacts_; }
+  int control_count() const { return controls_; }
   /// Returns the number of derivative columns: coordinates, their rates, motion parameters.
   int derivative_column_count() const { return directions_; }
 
@@ -123,7 +123,7 @@ class SimdMotionIntegrator {
   SimdMotionIntegrator(int width, const TreeProgram& program, const Mechanism& values, bool slopes);
 
   const TreeProgram& program_;
-  int width_, n_, c_, directions_, motors_;
+  int width_, n_, c_, directions_, controls_;
   int contacts_ = 0;   // contacts with the ground
   int equations_ = 0;  // of motion and of contacts; without loops
   bool has_slopes_, has_loops_;
@@ -175,7 +175,7 @@ inline void set_segment_controls(SimdMotionIntegrator& lanes, int lane,
   const double length = controls.end(substep) - controls.begin(substep);
   const double from = length > 0.0 ? (begin - controls.begin(substep)) / length : 0.0;
   const double share = length > 0.0 ? (end - begin) / length : 0.0;
-  for (int m = 0; m < lanes.motor_count(); ++m) {
+  for (int m = 0; m < lanes.control_count(); ++m) {
     const double rise = controls.rise(substep, m),
                  slope = controls.rise_delay_derivative(substep, m);
     lanes.control(m)[lane] = controls.value(substep, m) + from * rise;

@@ -197,9 +197,16 @@ double StaticPotential::potential_energy(const Eigen::VectorXd& coordinates) con
     const Joint& joint = mechanism_.joints[j];
     const double x = coordinates[j];
     // Spring elongations are wrapped, as in the equations of motion.
-    const double stretch = joint.coordinate_difference(x - value(JointParameter::kRestAngle));
+    const double whole = joint.coordinate_difference(x - value(JointParameter::kRestAngle));
+    const double stretch =
+        std::max(0.0, std::abs(whole) - 0.5 * value(JointParameter::kSpringPlay));
     V += 0.5 * value(JointParameter::kStiffness) * stretch * stretch;
     V -= value(JointParameter::kConstantTorque) * x;
+    if (const int order = joint.motor.cogging_order; order > 0) {
+      V += (value(JointParameter::kCoggingSine) * std::cos(order * x) -
+            value(JointParameter::kCoggingCosine) * std::sin(order * x)) /
+           order;
+    }
   }
   return V;
 }

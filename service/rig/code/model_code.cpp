@@ -55,6 +55,10 @@ void check_support(const Rig& rig) {
            "has an end stop, which model code does not support; "
            "if the joint does not reach the stop, remove its stop from the rig file");
   }
+  if (estimator::depends_on_time(mechanism)) {
+    refuse(mechanism.joints.front().name,
+           "or another joint has a drift, which model code does not support; remove the drifts");
+  }
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     if (!estimator::has_load_proportional_friction(mechanism, j)) continue;
     refuse(mechanism.joints[j].name,

@@ -39,7 +39,17 @@ constexpr struct {
     {JointParameter::kConstantTorque, "a constant torque or force"},
     {JointParameter::kInputDelay, "a delay of the control"},
     {JointParameter::kEncoderOffset, "an encoder's offset"},
-    {JointParameter::kEncoderDelay, "an encoder's delay"}};
+    {JointParameter::kEncoderDelay, "an encoder's delay"},
+    {JointParameter::kEncoderSine1, "a periodic error of an encoder"},
+    {JointParameter::kEncoderCosine1, "a periodic error of an encoder"},
+    {JointParameter::kEncoderSine2, "a periodic error of an encoder"},
+    {JointParameter::kEncoderCosine2, "a periodic error of an encoder"},
+    {JointParameter::kCoggingSine, "a cogging torque"},
+    {JointParameter::kCoggingCosine, "a cogging torque"},
+    {JointParameter::kGainDrift, "a drifting motor gain"},
+    {JointParameter::kGainSag, "a motor gain that depends on the control"},
+    {JointParameter::kFrictionDrift, "drifting friction"},
+    {JointParameter::kSpringPlay, "a spring's play"}};
 
 /// Body of a joint, with the joint frame and the joint's point relative to the centre of mass.
 struct Side {

@@ -73,6 +73,8 @@ std::vector<estimator::Recording> with_shifted_zero(const RandomRig& rig,
 
 struct Tally {
   int planted = 0, found = 0, other = 0, unexplained = 0, explained = 0, unchecked = 0, missed = 0;
+  int first = 0;    // named before any other cause
+  int accused = 0;  // rigs with fixed values that the recording is said to contradict
 };
 
 struct Run {
@@ -150,6 +152,7 @@ struct Disturbance {
   const char* words;  ///< some occur in its sentence, alone or among equivalents
   double clip = 1.0;
   std::function<void(estimator::Segment&)> apply = {};
+  random_rigs::RigFault fault = {};
 };
 
 Eigen::Index rows_of_delay(const estimator::Segment& segment) {
@@ -188,6 +191,27 @@ const std::vector<Disturbance>& disturbances() {
              auto column = s.angles.col(s.angles.cols() - 1);
              column = column.cwiseMin(0.6 * column.maxCoeff());
            }},
+      {.name = "disc",
+       .kind = "eccentric-disc",
+       .words = "",
+       .apply =
+           [](estimator::Segment& s) {
+             for (double& angle : s.angles.reshaped()) angle += 5e-3 * std::sin(angle + 0.4);
+           }},
+      {.name = "cogging",
+       .kind = "cogging",
+       .words = "",
+       .fault = {.cogging = 0.1, .cogging_order = 12}},
+      {.name = "friction-drift",
+       .kind = "friction-drift",
+       .words = "",
+       .fault = {.friction_drift = -0.5}},
+      {.name = "gain-drift", .kind = "gain-drift", .words = "", .fault = {.gain_drift = -0.1}},
+      {.name = "gain-sag", .kind = "gain-sag", .words = "", .fault = {.gain_sag = 0.15}},
+      {.name = "vibration",
+       .kind = "vibration",
+       .words = "",
+       .fault = {.vibration = 1.5, .frequency = 7.3}},
   };
   return kAll;
 }
@@ -198,14 +222,18 @@ void run_after(Run& to) {
     for (int run = 0; run < to.rigs; ++run) {
       for (const Disturbance& each : disturbances()) {
         if (!to.only.empty() && std::ranges::find(to.only, each.name) == to.only.end()) continue;
-        RandomRig rig = draw_rig(kind, static_cast<unsigned>(to.seed + run), {.clip = each.clip});
+        RandomRig rig = draw_rig(kind, static_cast<unsigned>(to.seed + run),
+                                 {.clip = each.clip, .fault = each.fault});
         if (!rig.driven || (to.described && rig.other_law)) break;
         if (each.apply) each.apply(rig.recording.segments.front());
         const std::clock_t begin = std::clock();
         std::vector<estimator::Finding> findings;
+        std::size_t accused = 0;
         try {
-          findings = estimator::calibrate_with_diagnostics(rig.mechanism, {rig.recording}, {})
-                         .calibration.findings;
+          const estimator::Calibration calibration =
+              estimator::calibrate_with_diagnostics(rig.mechanism, {rig.recording}, {}).calibration;
+          findings = calibration.findings;
+          accused = calibration.contradictions.size();
         } catch (const estimator::UnusableInput& refused) {
           findings = refused.findings;
         }
@@ -219,11 +247,17 @@ void run_after(Run& to) {
         }
         Tally& tally = to.tallies[name + " " + kind];
         ++tally.planted;
-        const bool found = std::ranges::any_of(findings, [&](const auto& finding) {
+        const auto names = [&](const estimator::Finding& finding) {
           const service::FindingText text = service::describe_finding(finding);
           return text.kind == each.kind || (!std::string(each.words).empty() &&
                                             text.what.find(each.words) != std::string::npos);
-        });
+        };
+        const bool found = std::ranges::any_of(findings, names);
+        const auto first = std::ranges::find(findings, estimator::MessageCode::kMisfitCause,
+                                             [](const auto& one) { return one.message.code; });
+        const bool is_first = first != findings.end() && names(*first);
+        tally.first += is_first ? 1 : 0;
+        tally.accused += accused > 0 ? 1 : 0;
         const bool warns = std::ranges::any_of(findings, [](const auto& finding) {
           return finding.severity != estimator::Severity::kNote;
         });
@@ -338,11 +372,13 @@ int main(int argc, char** argv) {
   } else {
     run_before(run);
   }
-  std::printf("%-30s %8s %8s %8s %12s %10s %10s %8s\n", "mistake and rig", "planted", "found",
-              "other", "unexplained", "explained", "unchecked", "missed");
+  std::printf("%-30s %8s %8s %8s %12s %10s %10s %8s %8s %8s\n", "mistake and rig", "planted",
+              "found", "other", "unexplained", "explained", "unchecked", "missed", "first",
+              "accused");
   for (const auto& [name, tally] : run.tallies) {
-    std::printf("%-30s %8d %8d %8d %12d %10d %10d %8d\n", name.c_str(), tally.planted, tally.found,
-                tally.other, tally.unexplained, tally.explained, tally.unchecked, tally.missed);
+    std::printf("%-30s %8d %8d %8d %12d %10d %10d %8d %8d %8d\n", name.c_str(), tally.planted,
+                tally.found, tally.other, tally.unexplained, tally.explained, tally.unchecked,
+                tally.missed, tally.first, tally.accused);
   }
   std::printf("longest: %.2f s of processor time\n", run.longest);
   return 0;

@@ -22,6 +22,7 @@ using estimator::Mechanism;
 using firmware_iface::sim::JointFriction;
 
 constexpr double kGravity = 9.82;
+constexpr double kFaultStep = 1e-3;  // in which a fault that depends on time is constant [s]
 
 class Draw {
  public:
@@ -116,9 +117,21 @@ void read_encoder(Draw& draw, double quantum, double noise, Eigen::Ref<Eigen::Ve
   }
 }
 
+/// @param weightless  the model without gravity
 void record(Draw& draw, std::unique_ptr<firmware_iface::sim::RigModel> model,
+            std::unique_ptr<firmware_iface::sim::RigModel> weightless, double motor_gain,
             const firmware_iface::sim::JointState& start, const Plan& plan, double command,
             bool slides, RandomRig& rig) {
+  FaultyModel* faulty = nullptr;
+  int parts = 1;
+  if (rig.driven && rig.choice.fault.is_present()) {
+    auto owned =
+        std::make_unique<FaultyModel>(std::move(model), std::move(weightless), rig.choice.fault,
+                                      motor_gain * command, command, plan.duration);
+    faulty = owned.get();
+    model = std::move(owned);
+    parts = static_cast<int>(std::ceil(plan.period / kFaultStep));
+  }
   firmware_iface::sim::Plant plant(std::move(model), start);
   const auto joints = static_cast<std::size_t>(plant.joint_count());
   estimator::Segment segment;
@@ -131,7 +144,14 @@ void record(Draw& draw, std::unique_ptr<firmware_iface::sim::RigModel> model,
       segment.angles(k, static_cast<Eigen::Index>(j)) = plant.state().angle_rad[j];
     }
     if (rig.driven) segment.controls(k, 0) = command * plan.u[k];
-    plant.advance(plan.period, command * std::clamp(plan.u[k], -most, most));
+    for (int part = 0; part < parts; ++part) {
+      const double step = plan.period / parts;
+      // The time in the middle of the step is exact to second order.
+      if (faulty != nullptr) {
+        faulty->set_time(static_cast<double>(k) * plan.period + (part + 0.5) * step);
+      }
+      plant.advance(step, command * std::clamp(plan.u[k], -most, most));
+    }
   }
   const double quantum = 2.0 * M_PI / std::round(draw.scale(1000, 20000));
   for (Eigen::Index j = 0; j < segment.angles.cols(); ++j) {
@@ -182,6 +202,13 @@ double frequency(double weight, double inertia) {
   return std::sqrt(weight / inertia) / (2.0 * M_PI);
 }
 
+/// Returns the parameters of a model without gravity.
+template <typename Parameters>
+Parameters weightless(Parameters parameters) {
+  parameters.gravity = 0.0;
+  return parameters;
+}
+
 void make_pendulum_rig(Draw& draw, RandomRig& rig) {
   firmware_iface::sim::PendulumParameters truth{
       .mass = draw.scale(0.03, 2.0), .center_distance = draw.scale(0.04, 0.4), .gravity = kGravity};
@@ -204,8 +231,9 @@ void make_pendulum_rig(Draw& draw, RandomRig& rig) {
   firmware_iface::sim::JointState start;
   start.angle_rad[0] = rig.driven ? draw.between(-0.3, 0.3)
                                   : draw.between(0.5, 2.5) * (draw.chance(0.5) ? 1.0 : -1.0);
-  record(draw, std::make_unique<firmware_iface::sim::PendulumModel>(truth), start, plan, command,
-         false, rig);
+  record(draw, std::make_unique<firmware_iface::sim::PendulumModel>(truth),
+         std::make_unique<firmware_iface::sim::PendulumModel>(weightless(truth)), truth.motor_gain,
+         start, plan, command, false, rig);
 }
 
 void make_double_rig(Draw& draw, RandomRig& rig) {
@@ -246,7 +274,9 @@ void make_double_rig(Draw& draw, RandomRig& rig) {
   start.angle_rad =
       rig.driven ? firmware_iface::sim::JointArray{draw.between(-0.3, 0.3), 0.0}
                  : firmware_iface::sim::JointArray{draw.between(0.4, 2.0), draw.between(-1.0, 1.0)};
-  record(draw, std::make_unique<DoublePendulumModel>(truth), start, plan, command, false, rig);
+  record(draw, std::make_unique<DoublePendulumModel>(truth),
+         std::make_unique<DoublePendulumModel>(weightless(truth)), truth.motor_gain, start, plan,
+         command, false, rig);
 }
 
 void make_furuta_rig(Draw& draw, RandomRig& rig) {
@@ -302,8 +332,9 @@ void make_furuta_rig(Draw& draw, RandomRig& rig) {
   firmware_iface::sim::JointState start;
   start.angle_rad = {draw.between(-1.0, 1.0),
                      rig.driven ? draw.between(-0.3, 0.3) : draw.between(0.6, 2.5)};
-  record(draw, std::make_unique<firmware_iface::sim::FurutaModel>(truth), start, plan, command,
-         false, rig);
+  record(draw, std::make_unique<firmware_iface::sim::FurutaModel>(truth),
+         std::make_unique<firmware_iface::sim::FurutaModel>(weightless(truth)), truth.motor_gain,
+         start, plan, command, false, rig);
 }
 
 /// A cart on a rail along world x that carries a pole, as in rig-cartpole.textproto.
@@ -364,7 +395,9 @@ void make_cart_rig(Draw& draw, RandomRig& rig) {
   firmware_iface::sim::JointState start;
   start.angle_rad = {draw.between(-0.1, 0.1),
                      rig.driven ? draw.between(-0.3, 0.3) : draw.between(0.6, 2.0)};
-  record(draw, std::make_unique<CartPoleModel>(truth), start, plan, command, true, rig);
+  record(draw, std::make_unique<CartPoleModel>(truth),
+         std::make_unique<CartPoleModel>(weightless(truth)), truth.motor_gain, start, plan, command,
+         true, rig);
 }
 
 /// Makes the motion of the first joint prescribed. Its friction and its body then have no effect.

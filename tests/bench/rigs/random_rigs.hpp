@@ -6,6 +6,7 @@
 
 #include "estimator/model/mechanism.hpp"
 #include "estimator/signal/time_series.hpp"
+#include "tests/bench/rigs/faulty_model.hpp"
 
 namespace random_rigs {
 
@@ -22,6 +23,7 @@ struct RigChoice {
   std::optional<Law> described = {};  ///< of the description; unset: that of the rig
   /// Whether the recorded motion of the first joint is prescribed, and its force unknown.
   bool prescribed = false;
+  RigFault fault = {};  ///< of driven rigs
   bool coarse = false;  ///< whether the first joint's encoder has 200 counts per turn or per 0.2 m
 };
 

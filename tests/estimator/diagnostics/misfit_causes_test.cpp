@@ -13,6 +13,7 @@
 #include "service/messages/message_text.hpp"
 #include "tests/estimator/diagnostics/made_up_motion.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
+#include "tests/support/mechanisms/varying_furuta.hpp"
 
 namespace estimator {
 namespace {
@@ -273,6 +274,62 @@ TEST(MisfitCauses, IncludeMissingFriction) {
   ASSERT_NE(friction, terms.end());
   EXPECT_NEAR(value_of(*friction), 0.02, 0.0005);
   for (const Message& term : terms) EXPECT_GT(value_of(term), 0.0);
+}
+
+/// Checks that the first cause is a term that the rig file lacks, with this value.
+void expect_missing_term(const VaryingFuruta& truth, MessageCode cause, double size,
+                         double relative_tolerance) {
+  const std::vector<Finding> findings = explained(
+      described(), record(truth, {0.2, 0.5, 0.0, 0.0}, command(), kCausePeriod, kCauseNoise, 5));
+  expect_first(findings, cause);
+  ASSERT_FALSE(findings.empty());
+  EXPECT_NEAR(findings[0].size, size, relative_tolerance * std::abs(size));
+}
+
+// The order of cogging is found, also one that does not divide a full turn evenly.
+TEST(MisfitCauses, IncludeACoggingTorque) {
+  for (const int order : {7, 24}) {
+    const VaryingFuruta truth{.rig = viscous_furuta(),
+                              .cogging_sine = 0.02,
+                              .cogging_cosine = -0.015,
+                              .cogging_order = order};
+    expect_missing_term(truth, MessageCode::kCogging, 0.025, 0.05);
+    const std::vector<Finding> findings = explained(
+        described(), record(truth, {0.2, 0.5, 0.0, 0.0}, command(), kCausePeriod, kCauseNoise, 5));
+    const auto terms = cause_argument<std::vector<Message>>(first_cause(findings[0]), "terms");
+    ASSERT_EQ(terms.size(), 1U);
+    EXPECT_EQ(cause_argument<int>(terms[0], "order"), order);
+    EXPECT_NEAR(cause_argument<double>(terms[0], "sine"), 0.02, 1e-3);
+  }
+}
+
+TEST(MisfitCauses, IncludeAGainThatDrifts) {
+  expect_missing_term({.rig = viscous_furuta(), .gain_drift = -0.03}, MessageCode::kGainDrift,
+                      -0.03, 0.05);
+}
+
+TEST(MisfitCauses, IncludeAGainThatSagsUnderLoad) {
+  expect_missing_term({.rig = viscous_furuta(), .gain_sag = 0.06}, MessageCode::kGainSag, 0.06,
+                      0.05);
+}
+
+// Friction that falls by half while the rig warms up.
+TEST(MisfitCauses, IncludeAFrictionThatDrifts) {
+  ReferenceFuruta rig = viscous_furuta();
+  rig.b_1 *= 5.0;
+  const std::vector<Finding> findings =
+      explained(described(), record(VaryingFuruta{.rig = rig, .friction_drift = -0.08},
+                                    {0.2, 0.5, 0.0, 0.0}, command(), kCausePeriod, kCauseNoise, 5));
+  expect_first(findings, MessageCode::kFrictionDrift);
+  const auto terms = cause_argument<std::vector<Message>>(first_cause(findings[0]), "terms");
+  ASSERT_FALSE(terms.empty());
+  EXPECT_EQ(cause_argument<std::string>(terms[0], "parameter"), "1.friction_drift");
+  EXPECT_NEAR(cause_argument<Quantity>(terms[0], "value").value, -0.08, 0.01);
+}
+
+TEST(MisfitCauses, IncludeAVibrationOfTheGround) {
+  expect_missing_term({.rig = viscous_furuta(), .vibration_sine = 2.0, .frequency = 5.3},
+                      MessageCode::kVibration, 5.3, 1e-3);
 }
 
 /// Strong motion for the first third, then pulled in alternating directions with half of the static

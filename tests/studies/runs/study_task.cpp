@@ -67,14 +67,14 @@ void add(Fingerprint& key, const estimator::Joint& joint) {
   const auto& [name, kind, type, place, body_a, body_b, frame_a, frame_b, transition_speed,
                assembly_guess, measured, motor, stops, initial, spook] = joint;
   const auto& [compliance_linear, compliance_angular, damping_time, stick_speed] = spook;
-  const auto& [motorised, gear_ratio, control_noise, is_prescribed] = motor;
+  const auto& [motorised, gear_ratio, cogging_order, control_noise, is_prescribed] = motor;
   const auto& [stops_lower, stops_upper] = stops;
   const auto& [start_angle, start_rate] = initial;
   const auto add_all = [&key](const auto&... members) { (add(key, members), ...); };
   add_all(name, kind, static_cast<int>(type), place, body_a, body_b, frame_a, frame_b,
           compliance_linear, compliance_angular, damping_time, stick_speed, transition_speed,
-          assembly_guess, measured, motorised, gear_ratio, control_noise, is_prescribed,
-          stops_lower, stops_upper);
+          assembly_guess, measured, motorised, gear_ratio, cogging_order, control_noise,
+          is_prescribed, stops_lower, stops_upper);
   for (const estimator::GaussianPrior& start : {start_angle, start_rate}) {
     add(key, start.mean);
     add(key, start.standard_deviation);

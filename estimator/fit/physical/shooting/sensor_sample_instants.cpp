@@ -77,7 +77,7 @@ std::vector<int> find_sampled_axes(const Mechanism& mechanism,
   std::vector<int> axes = find_read_sensor_axes(mechanism, segments);
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
-    if (!has_delay(mechanism, sensors[i])) continue;
+    if (!has_delay(mechanism, sensors[i]) && !has_harmonics(mechanism, sensors[i])) continue;
     axes.push_back(encoder_axis(mechanism, static_cast<int>(i)));
   }
   return axes;
