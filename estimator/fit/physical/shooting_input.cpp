@@ -13,6 +13,7 @@
 #include "estimator/fit/number_text.hpp"
 #include "estimator/fit/physical/control_noise_effect.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"
+#include "estimator/fit/physical/shooting/contact_checks.hpp"
 #include "estimator/fit/physical/shooting/control_noise.hpp"
 #include "estimator/fit/physical/shooting/impact_free_nodes.hpp"
 #include "estimator/fit/physical/shooting/integration_steps.hpp"
@@ -353,6 +354,7 @@ ShootingInput prepare_shooting_data(const Mechanism& mechanism,
           !are_all_joints_observed(mechanism)) {
         smooth_kinematics(mechanism, segment, states);
       }
+      check_contacts(mechanism, segment, states, recording.name);
       const std::vector<SingularConfiguration> poses =
           close_loops(mechanism, segment.period, recording.name,
                       {unfiltered(mechanism, segment), segment.assembled}, states);
