@@ -45,6 +45,7 @@ constexpr NumberRange kRows[] = {
     within("Direction.x y z", 1e6),
     within("Dependency.constant", kQuantity),
     within("Dependency.Term.factor", kQuantity),
+    within("Contact.Phase.start_s end_s", kRecording_s),
     up_to("Motor.control_max control_noise", kCommand),
     above_zero("Friction.transition_speed", kSpeed_rad_per_s),
     within("Motor.gear_ratio", 1e6),

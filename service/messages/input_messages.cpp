@@ -40,7 +40,7 @@ constexpr MessageRow kInputRows[] = {
      "joint {joint:?}: it mimics itself through other joints"},
     {kLoadSensorInLoop, "load-sensor-in-loop",
      "sensor {sensor:?} measures the load of joint {joint:?}, "
-     "but in a mechanism with closed loops or mimic joints the motion does not determine this load",
+     "but with closed loops, mimic joints or contacts the motion does not determine this load",
      "remove the sensor"},
     {kNonparallelAxes, "nonparallel-axes",
      "encoder {encoder:?}: "
@@ -66,7 +66,8 @@ constexpr MessageRow kInputRows[] = {
      "dry friction would drive the joint at rest, since {kinetic} + {excess} is below zero",
      "raise one of these two values"},
     {kStopsInLoop, "stops-in-loop",
-     "joint {joint:?} has end stops, which are not supported with closed loops or mimic joints",
+     "joint {joint:?} has end stops, "
+     "which are not supported with closed loops, mimic joints or contacts",
      "remove its stops"},
     {kReversedStops, "reversed-stops",
      "parameter {parameter:?}: the lower stop must be below the upper one",

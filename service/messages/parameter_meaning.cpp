@@ -77,6 +77,7 @@ constexpr ParameterMeaning kMeanings[] = {
     {"tilt_x", "tilt of the rig about the x axis"},
     {"tilt_z", "tilt of the rig about the z axis"},
     {"p_*", "position of sensor {} on its body"},
+    {"point_*", "point of contact {} with the ground, on its body"},
     {"mount_*", "rotation of sensor {} from its nominal axes"},
     {"anchor_*", "fixed end of the wire of sensor {}"},
 };

@@ -15,6 +15,7 @@
 #include "service/recordings/row_clock.hpp"
 #include "service/recordings/row_times.hpp"
 #include "service/recordings/sensor_table_reader.hpp"
+#include "service/rig/rig_contacts.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -50,6 +51,10 @@ Requests make_requests(const RecordingFormat& format) {
   requests.indices.first_inertial = static_cast<int>(requests.columns.size());
   for (const SensorColumn& column : format.inertial) {
     add(column.column, proto::MissingCells::kAllowed);
+  }
+  requests.indices.first_contact = static_cast<int>(requests.columns.size());
+  for (const ContactColumn& contact : format.contacts) {
+    if (!contact.column.empty()) add(contact.column, proto::MissingCells::kForbidden);
   }
   return requests;
 }
@@ -87,6 +92,33 @@ estimator::Segment make_segment(const TableSegment& stretch, const RowTimes& tim
   }
   estimator::interpolate_commands(holes, segment);
   return segment;
+}
+
+/// Sets the contacts of a segment from their columns or phases. They last during missing rows.
+void read_contacts(const RecordingFormat& format, const proto::CsvTable& table, int first_contact,
+                   const TableSegment& stretch, const RowTimes& time, estimator::Segment& segment) {
+  set_contacts(format.contacts, segment);
+  auto request = static_cast<std::size_t>(first_contact);
+  for (std::size_t i = 0; i < format.contacts.size(); ++i) {
+    if (format.contacts[i].column.empty()) continue;
+    auto active = segment.contacts.col(static_cast<Eigen::Index>(i));
+    const std::vector<double>& values = table.values[request];
+    for (int k = 0; k < stretch.count; ++k) {
+      const int row = stretch.first + k;
+      const double value = values[static_cast<std::size_t>(row)];
+      if (value != 0.0 && value != 1.0) {
+        throw proto::InputError(
+            "{}: {} in the contact column \"{}\" is neither 0 nor 1; write 1 while the contact is "
+            "active, else 0",
+            table.where(row, static_cast<int>(request)), format_number(value),
+            format.contacts[i].column);
+      }
+      const bool is_steady = time.summary.steady_clock;
+      const int own = is_steady ? stretch.places[static_cast<std::size_t>(k)] : k;
+      active.tail(active.size() - own).setConstant(value);
+    }
+    ++request;
+  }
 }
 
 /// Checks that commands are in the unit of their motor, and notes doubts.
@@ -249,6 +281,8 @@ ImportedRecording import_csv_table(proto::CsvTable table, const RecordingFormat&
   result.recording.name = path;
   for (const TableSegment& stretch : time.segments) {
     result.recording.segments.push_back(make_segment(stretch, time, angles, controls, inertial));
+    read_contacts(format, table, requests.indices.first_contact, stretch, time,
+                  result.recording.segments.back());
     prescribe_motions(format, result.recording.segments.back());
   }
   return result;

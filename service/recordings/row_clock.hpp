@@ -17,10 +17,12 @@ struct ColumnIndices {
   int first_angle = 0;     ///< first encoder column
   int first_control = 0;   ///< first control column
   int first_inertial = 0;  ///< first column of another sensor
+  int first_contact = 0;   ///< first column of a contact, after all sensors
 
   bool is_reading(std::size_t column) const {
     const auto at = static_cast<int>(column);
-    return (at >= first_angle && at < first_control) || at >= first_inertial;
+    return (at >= first_angle && at < first_control) ||
+           (at >= first_inertial && at < first_contact);
   }
 };
 

@@ -51,6 +51,21 @@ struct SensorColumn {
   std::string place = {};  ///< location in the rig file, "FILE:LINE:COLUMN"
 };
 
+/// Phases of a contact with the ground, from a CSV column of ones and zeros or from a table.
+struct ContactColumn {
+  /// Interval of time stamps in which a contact is active [s].
+  struct Phase {
+    double start, end;
+  };
+  std::string contact;
+  std::string column = {};         ///< empty: `phases` apply
+  std::vector<Phase> phases = {};  ///< in order of time; empty: the whole recording
+  std::string place = {};          ///< location in the rig file, "FILE:LINE:COLUMN"
+
+  /// Returns 1 if the table has the contact active at a time stamp, else 0.
+  double activity(double time) const;
+};
+
 /// Format of a rig's CSV recordings. Columns are ordered as in estimator::Segment.
 struct RecordingFormat {
   std::string time_column;            ///< empty if files have no time stamps; `rate` then applies
@@ -67,6 +82,7 @@ struct RecordingFormat {
   std::vector<ControlColumn> controls;
   std::vector<std::string> sensors = {};  ///< names of all sensors other than encoders
   std::vector<SensorColumn> inertial = {};
+  std::vector<ContactColumn> contacts = {};    ///< in the order of the mechanism's contacts
   std::vector<std::string> column_names = {};  ///< of all columns of files without a header line
 };
 

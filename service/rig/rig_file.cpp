@@ -21,6 +21,7 @@
 #include "service/rig/parameters/rig_parameters.hpp"
 #include "service/rig/prescribed_joints.hpp"
 #include "service/rig/rig_chain.hpp"
+#include "service/rig/rig_contacts.hpp"
 #include "service/rig/rig_joints.hpp"
 #include "service/rig/rig_recording.hpp"
 #include "service/rig/rig_sensors.hpp"
@@ -66,9 +67,11 @@ class RigReader {
     if (mechanism_.joints.empty()) {
       root_.fail("all joints are fixed. Give at least one joint a \"type\" that moves");
     }
-    for (int i = 0; i < rig_.joint_size(); ++i) add_coupling(i);
+    for (int i = 0; i < rig_.joint_size(); ++i) add_coupling(rig_, root_, i, mechanism_);
     for (int i = 0; i < rig_.body_encoder_size(); ++i) add_body_encoder(i);
-    add_sensors(rig_, root_, mechanism_, std::bind_front(&RigReader::check_name, this));
+    const NameCheck check_name = std::bind_front(&RigReader::check_name, this);
+    add_sensors(rig_, root_, mechanism_, check_name);
+    add_contacts(rig_, root_, mechanism_, check_name);
     estimator::make_parameters(mechanism_);
     for (int i = 0; i < rig_.body_size(); ++i) read_body(i);
     int joint = 0, weld = 0;
@@ -91,15 +94,19 @@ class RigReader {
       read_field(rig_.vibration(), field, root_.at("vibration"), parameter_at(vibration++));
     }
     for (int i = 0; i < rig_.body_encoder_size(); ++i) read_body_encoder(i);
-    read_sensor_parameters(rig_, root_, mechanism_, std::bind_front(&RigReader::read_field, this));
+    const ReadParameter read_field_of = std::bind_front(&RigReader::read_field, this);
+    read_sensor_parameters(rig_, root_, mechanism_, read_field_of);
+    read_contact_points(rig_, root_, mechanism_, read_field_of);
     add_rig_quantities(rig_, root_, mechanism_);
     add_parameter_dependencies(rig_, root_, stated_, mechanism_);
     remember_additions();
     refuse_errors();
     Rig result;
     result.prior_locations = read_priors(rig_, root_, places_, mechanism_);
+    result.contacts = read_contact_phases(rig_, root_, mechanism_);
     if (rig_.has_recording()) {
       result.format = read_recording_format(rig_, mechanism_, root_.at("recording"));
+      result.format->contacts = result.contacts;
     }
     for (const estimator::Encoder& sensor : estimator::used_encoders(mechanism_)) {
       const v1::Encoder& encoder = find_encoder_message(rig_, sensor.name);
@@ -263,34 +270,6 @@ class RigReader {
     joint_facts_.push_back(facts);
   }
 
-  /// Adds the coupling of a mimic joint to the mechanism, which must have all joints.
-  void add_coupling(int i) {
-    const v1::Joint& joint = rig_.joint(i);
-    if (!joint.has_mimic()) return;
-    const v1::Mimic& source = joint.mimic();
-    const proto::TextLocator place = root_.at("joint", i).at("mimic");
-    std::vector<estimator::Joint> other_joints = mechanism_.joints;
-    std::erase_if(other_joints, [&](const auto& other) { return other.name == joint.name(); });
-    const std::string others = join_items(other_joints, &estimator::Joint::name);
-    if (others.empty()) {
-      place.fail("joint \"" + joint.name() + "\" is the only moving joint. Remove \"mimic\"");
-    }
-    if (source.joint().empty()) place.fail("names no joint; write joint: with one of " + others);
-    const auto index_of = [&](const std::string& name) {
-      const auto found = std::ranges::find(mechanism_.joints, name, &estimator::Joint::name);
-      return static_cast<int>(found - mechanism_.joints.begin());
-    };
-    const int followed = index_of(source.joint());
-    if (followed == mechanism_.joint_count() || source.joint() == joint.name()) {
-      place.at("joint").fail("\"" + source.joint() + "\" is not another moving joint. Use one of " +
-                             others);
-    }
-    mechanism_.mimic_joints.push_back({.joint = index_of(joint.name()),
-                                       .follows = followed,
-                                       .ratio = source.has_ratio() ? source.ratio() : 1.0,
-                                       .offset = source.offset()});
-  }
-
   void add_body_encoder(int i) {
     const v1::BodyEncoder& source = rig_.body_encoder(i);
     const proto::TextLocator place = root_.at("body_encoder", i);
@@ -337,12 +316,9 @@ class RigReader {
     read_field(
         drag, "coefficient", place,
         parameter_at(mechanism_.air_drag_parameter_index(i, AirDragParameter::kCoefficient)));
-    for (const auto& [field, quantity] : {std::pair{"x", AirDragParameter::kPointX},
-                                          {"y", AirDragParameter::kPointY},
-                                          {"z", AirDragParameter::kPointZ}}) {
-      read_field(drag.point(), field, place.at("point"),
-                 parameter_at(mechanism_.air_drag_parameter_index(i, quantity)));
-    }
+    read_point(drag.point(), place.at("point"),
+               mechanism_.air_drag_parameter_index(i, AirDragParameter::kPointX), mechanism_,
+               std::bind_front(&RigReader::read_field, this));
     if (drag.has_point() && !estimator::has_air_drag(mechanism_, i) &&
         !is_dependent_parameter(rig_, name + ".c_air")) {
       place.fail("body \"" + name +

@@ -40,6 +40,7 @@ struct Rig {
   estimator::Mechanism mechanism;
   std::vector<JointProperties> joint_properties;  ///< one per joint
   std::vector<EncoderProperties> encoders;   ///< one per encoder of the mechanism (used_encoders)
+  std::vector<ContactColumn> contacts;       ///< one per contact of the mechanism
   std::optional<RecordingFormat> format;     ///< nullopt if the file has no recording { }
   /// Location "FILE:LINE:COLUMN" of each prior in the rig file, by parameter name.
   std::map<std::string, std::string> prior_locations = {};

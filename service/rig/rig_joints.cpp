@@ -332,4 +332,32 @@ Eigen::Matrix3d read_sensor_frame(const google::protobuf::Message& sensor,
   return frame;
 }
 
+void add_coupling(const v1::Rig& rig, const proto::TextLocator& root, int i,
+                  estimator::Mechanism& mechanism) {
+  const v1::Joint& joint = rig.joint(i);
+  if (!joint.has_mimic()) return;
+  const v1::Mimic& source = joint.mimic();
+  const proto::TextLocator place = root.at("joint", i).at("mimic");
+  std::vector<estimator::Joint> other_joints = mechanism.joints;
+  std::erase_if(other_joints, [&](const auto& other) { return other.name == joint.name(); });
+  const std::string others = join_items(other_joints, &estimator::Joint::name);
+  if (others.empty()) {
+    place.fail("joint \"" + joint.name() + "\" is the only moving joint. Remove \"mimic\"");
+  }
+  if (source.joint().empty()) place.fail("names no joint; write joint: with one of " + others);
+  const auto index_of = [&](const std::string& name) {
+    const auto found = std::ranges::find(mechanism.joints, name, &estimator::Joint::name);
+    return static_cast<int>(found - mechanism.joints.begin());
+  };
+  const int followed = index_of(source.joint());
+  if (followed == mechanism.joint_count() || source.joint() == joint.name()) {
+    place.at("joint").fail("\"" + source.joint() + "\" is not another moving joint. Use one of " +
+                           others);
+  }
+  mechanism.mimic_joints.push_back({.joint = index_of(joint.name()),
+                                    .follows = followed,
+                                    .ratio = source.has_ratio() ? source.ratio() : 1.0,
+                                    .offset = source.offset()});
+}
+
 }  // namespace service

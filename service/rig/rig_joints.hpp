@@ -109,4 +109,10 @@ Eigen::Matrix3d read_joint_frame(const rigcal::v1::JointSide& side, bool has_def
 Eigen::Matrix3d read_sensor_frame(const google::protobuf::Message& sensor,
                                   const proto::TextLocator& place);
 
+/// Adds the coupling of a mimic joint to the mechanism, which must have all joints.
+/// @param i  index of the joint in the rig file
+/// @throws proto::InputError if the joint that it mimics does not exist
+void add_coupling(const rigcal::v1::Rig& rig, const proto::TextLocator& root, int i,
+                  estimator::Mechanism& mechanism);
+
 }  // namespace service

@@ -16,6 +16,7 @@
 #include "estimator/spook/spook_stepper.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/messages/message_text.hpp"
+#include "service/rig/rig_contacts.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -97,6 +98,7 @@ class IntervalPlant final : public PhysicalPlant {
                 double step)
       : PhysicalPlant(angles, speeds),
         path_(rig.path),
+        rig_(rig),
         mechanism_(rig.mechanism),
         closure_(mechanism_),
         joint_angles_(1) {
@@ -130,6 +132,9 @@ class IntervalPlant final : public PhysicalPlant {
     segment_.controls.rowwise() = control.transpose();
     segment_.recording_start = 0.0;
     segment_.start = time;
+    if (!rig_.contacts.empty()) {
+      segment_.contacts = contact_activity(rig_, time).replicate(2, 1);
+    }
     controls_ = {segment_, {0.0, segment_.period}, undelayed_controls(course_->program)};
     interval_[0].last_substep = controls_.first(1);
     course_->motion.run(interval_, joint_angles_);
@@ -218,6 +223,7 @@ class IntervalPlant final : public PhysicalPlant {
   }
 
   std::string path_;  // of the rig file
+  const Rig& rig_;
   const estimator::Mechanism& mechanism_;
   estimator::LoopClosure closure_;
   std::map<std::pair<std::vector<int>, std::vector<int>>, std::unique_ptr<Course>> courses_;

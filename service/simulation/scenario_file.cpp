@@ -271,9 +271,9 @@ class ScenarioReader {
     const estimator::Joint& released = rig_.mechanism.joints[static_cast<std::size_t>(joint)];
     const JointTraits& is = traits_at(joint);
     const double held = is.turns ? release.held_angle_rad() : release.held_position_m();
-    std::string start = estimator::is_tree_mechanism(rig_.mechanism)
-                            ? "with all joints at 0, where the rig may not move"
-                            : "in static equilibrium";
+    std::string start = estimator::has_closed_loops(rig_.mechanism)
+                            ? "in static equilibrium"
+                            : "with all joints at 0, where the rig may not move";
     if (is_named && held != 0.0) {
       stated[joint] = held;
       start = "with joint \"" + released.name + "\" at " + format_number(held, 6) + " " +

@@ -13,6 +13,7 @@
 #include "estimator/signal/step_grid.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/recordings/formats/recording_file.hpp"
+#include "service/rig/rig_contacts.hpp"
 #include "service/simulation/measured_joints.hpp"
 #include "service/simulation/plant.hpp"
 #include "service/text/number_format.hpp"
@@ -494,6 +495,7 @@ std::string simulation_csv(const Rig& rig, const SimulatedRun& run) {
   segment.angles = run.angles;
   segment.controls = run.controls;
   segment.inertial = run.inertial;
+  set_contacts(rig.contacts, segment);
   return format_recording_csv(rig, {.name = {}, .segments = {segment}});
 }
 

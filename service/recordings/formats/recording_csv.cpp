@@ -55,6 +55,13 @@ std::vector<CsvColumn> csv_columns_of(const RecordingFormat& format) {
                                     : std::numeric_limits<double>::quiet_NaN();
                        }});
   }
+  for (std::size_t i = 0; i < format.contacts.size(); ++i) {
+    if (format.contacts[i].column.empty()) continue;
+    columns.push_back(
+        {format.contacts[i].column, [i](const Segment& segment, std::size_t, Eigen::Index k) {
+           return segment.contacts(k, static_cast<Eigen::Index>(i));
+         }});
+  }
   if (!format.segment_column.empty()) {
     columns.push_back({format.segment_column, [](const Segment&, std::size_t s, Eigen::Index) {
                          return static_cast<double>(s);

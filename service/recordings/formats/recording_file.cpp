@@ -14,6 +14,7 @@
 #include "proto/text/input_error.hpp"
 #include "proto/text/table/csv_table.hpp"
 #include "service/recordings/formats/recording_formats.hpp"
+#include "service/rig/rig_contacts.hpp"
 
 namespace service {
 namespace {
@@ -168,10 +169,14 @@ RecordingFormat default_recording_format(const Rig& rig) {
     control.unit = rig.joint_properties[j].control_unit;
     format.controls.push_back(control);
   }
+  format.contacts = rig.contacts;
+  for (ContactColumn& contact : format.contacts) contact.column.clear();
   return format;
 }
 
-ImportedRecording import_recording(const std::string& path, const Rig& rig,
+namespace {
+
+ImportedRecording import_by_format(const std::string& path, const Rig& rig,
                                    const RecordingSelection& selection) {
   const TimeWindow window = selection.window();
   const std::string& topic = selection.topic;
@@ -190,6 +195,17 @@ ImportedRecording import_recording(const std::string& path, const Rig& rig,
       reject_unsupported_format(path, kind);
       return import_csv_of_any_kind(path, rig, window);
   }
+}
+
+}  // namespace
+
+ImportedRecording import_recording(const std::string& path, const Rig& rig,
+                                   const RecordingSelection& selection) {
+  ImportedRecording imported = import_by_format(path, rig, selection);
+  for (estimator::Segment& segment : imported.recording.segments) {
+    if (segment.contacts.cols() == 0) set_contacts(rig.contacts, segment);  // no column for them
+  }
+  return imported;
 }
 
 RecordingFileFormat detect_file_format(const std::string& path) {

@@ -16,6 +16,7 @@ namespace {
 
 namespace v1 = rigcal::v1;
 using estimator::AirDragParameter;
+using estimator::ContactParameter;
 using estimator::JointParameter;
 using estimator::Mechanism;
 using estimator::Parameter;
@@ -78,13 +79,15 @@ struct Axis {
   JointParameter parent, child;
   SensorParameter sensor;
   AirDragParameter air;
+  ContactParameter contact;
 };
-constexpr Axis kAxes[] = {{"x", ".c_x", JointParameter::kPointAx, JointParameter::kPointBx,
-                           SensorParameter::kPointX, AirDragParameter::kPointX},
-                          {"y", ".c_y", JointParameter::kPointAy, JointParameter::kPointBy,
-                           SensorParameter::kPointY, AirDragParameter::kPointY},
-                          {"z", ".c_z", JointParameter::kPointAz, JointParameter::kPointBz,
-                           SensorParameter::kPointZ, AirDragParameter::kPointZ}};
+constexpr Axis kAxes[] = {
+    {"x", ".c_x", JointParameter::kPointAx, JointParameter::kPointBx, SensorParameter::kPointX,
+     AirDragParameter::kPointX, ContactParameter::kPointX},
+    {"y", ".c_y", JointParameter::kPointAy, JointParameter::kPointBy, SensorParameter::kPointY,
+     AirDragParameter::kPointY, ContactParameter::kPointY},
+    {"z", ".c_z", JointParameter::kPointAz, JointParameter::kPointBz, SensorParameter::kPointZ,
+     AirDragParameter::kPointZ, ContactParameter::kPointZ}};
 
 /// Makes a coordinate of a point on a body depend on the body's centre of mass.
 void tie_point(int point, int centre, const proto::TextLocator& place, Mechanism& mechanism,
@@ -141,6 +144,10 @@ void tie_points(int body, int centre, const proto::TextLocator& place, Mechanism
       // A sensor at a joint has the joint's position.
       if (sensor.body != body || sensor.joint >= 0) continue;
       tie_point(mechanism.sensor_parameter_index(i, axis.sensor), centre, place, mechanism, ties);
+    }
+    for (int i = 0; i < mechanism.contact_count(); ++i) {
+      if (mechanism.contacts[static_cast<std::size_t>(i)].body != body) continue;
+      tie_point(mechanism.contact_parameter_index(i, axis.contact), centre, place, mechanism, ties);
     }
     const int drag = mechanism.air_drag_parameter_index(body, AirDragParameter::kCoefficient);
     if (has_air_drag(mechanism, body) ||

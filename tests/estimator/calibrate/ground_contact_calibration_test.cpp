@@ -11,8 +11,8 @@
 #include <string>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "tests/support/refusal.hpp"
 #include "tests/support/parameters.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace estimator {
 namespace {

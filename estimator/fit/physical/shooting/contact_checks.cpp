@@ -41,8 +41,8 @@ void check_contacts(const Mechanism& mechanism, const Segment& segment,
   Eigen::VectorXd start = Eigen::VectorXd::Zero(std::ssize(contact_of));
   for (Eigen::Index k = 0; k < segment.contacts.rows(); ++k) {
     const double time = segment.time(k);
-    const auto column = std::clamp<Eigen::Index>(std::lround(time / segment.period), 0,
-                                                 states.cols() - 1);
+    const auto column =
+        std::clamp<Eigen::Index>(std::lround(time / segment.period), 0, states.cols() - 1);
     ground.evaluate(states.col(column).head(mechanism.joint_count()));
     const auto is_active = [&](Eigen::Index row, std::size_t equation) {
       return segment.contacts(row, contact_of[equation]) != 0.0;
