@@ -117,7 +117,7 @@ LineRelay::HeldFrame LineRelay::altered(std::span<const std::uint8_t> message,
     frame.bytes = frame_of(message_of(sample, kShape));
   } else if (direction == kToUnit &&
              command_request_decode(message.data(), message.size(), kShape.motor_count, &command)) {
-    last_command_enables_.store((command.flags & COMMAND_ENABLE) != 0);
+    last_command_flags_.store(command.flags);
     if (lies_.command) lies_.command(command);
     if (lies_.command_delay) frame.due += lies_.command_delay();
     frame.bytes = frame_of(message_of(command, kShape.motor_count));

@@ -49,8 +49,8 @@ class LineRelay {
   /// Breaks the line once, directly after the first sample that shows an enabled output.
   void break_when_driven(LineMode mode) { mode_when_driven_.store(mode); }
   bool is_broken() const { return mode_.load() != LineMode::kPass; }
-  /// Returns whether the last command that passed the line enables the unit's output.
-  bool last_command_enables() const { return last_command_enables_.load(); }
+  /// Returns the flags of the last command that passed the line.
+  std::uint8_t last_command_flags() const { return last_command_flags_.load(); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -74,7 +74,7 @@ class LineRelay {
   LocalListener listener_;
   std::atomic<LineMode> mode_{LineMode::kPass};
   std::atomic<LineMode> mode_when_driven_{LineMode::kPass};
-  std::atomic<bool> last_command_enables_{false};
+  std::atomic<std::uint8_t> last_command_flags_{0};
   std::atomic<bool> stop_{false};
   std::array<bool, 2> after_delimiter_{};  // by direction: the next byte starts a frame
   std::array<firmware_iface::FrameDecoder, 2> decoders_;
