@@ -335,31 +335,6 @@ TEST_F(Books, DistinguishLossesOfLinkAndRing) {
   EXPECT_EQ(sample_counts.sent(), 21U);
 }
 
-// Losses before the first sample are counted, and link losses reported twice are not added up.
-TEST_F(Books, StartAtTheFirstSampleOfTheStream) {
-  push(record(3, 5));
-  rig_.supervisor().poll();
-  EXPECT_EQ(rig_.supervisor().sample_counts().lost_on_link, 3U);
-  EXPECT_EQ(rig_.supervisor().sample_counts().lost_in_ring, 0U);
-}
-
-// At the end, the unit's own count reveals losses that no later sample could.
-TEST_F(Books, AddLossesFromTheUnitsFinalCount) {
-  push(record(0));
-  rig_.supervisor().finish(6);
-  ASSERT_EQ(rig_.sink().gaps.size(), 1U);
-  expect_gap(0, 1, 5, proto::GapCause::kLink);
-  EXPECT_EQ(rig_.supervisor().sample_counts().sent(), 6U);
-}
-
-TEST_F(Books, AddNoLossesIfTheUnitsCountMatches) {
-  push(record(0));
-  push(record(1));
-  rig_.supervisor().finish(2);
-  EXPECT_TRUE(rig_.sink().gaps.empty());
-  EXPECT_EQ(rig_.supervisor().sample_counts().sent(), 2U);
-}
-
 // A sample that arrives after the loop has ended is not paired with a new command.
 TEST_F(Books, WriteEachCommandOnce) {
   push(record(0));

@@ -469,10 +469,12 @@ TEST(TripText, AdvisesToMoveTheJointThatStartsOutsideItsRange) {
   const SafetyLimits limits = limits_of_three_joints();
   const std::string turning =
       describe_start_remedy({TripCause::kAngle, 0, 0.0, 12.5664, 2.0}, limits);
-  expect_parts(turning, {"joint \"arm\" is at 12.57 rad (2 turns)", "between -2 and 2 rad"});
+  expect_parts(turning, {"joint \"arm\" is at 12.57 rad (2 turns)", "between -2 and 2 rad",
+                         "switch the unit off and on"});
   const std::string sliding = describe_start_remedy({TripCause::kAngle, 2, 0.0, 0.6, 0.5}, limits);
   expect_parts(sliding, {"joint \"cart\" is at 0.6 m", "between -0.5 and 0.5 m"});
   EXPECT_EQ(describe_start_remedy({TripCause::kAngle, 3, 0.0, 0.6, 0.5}, limits), "");
+  EXPECT_EQ(describe_start_remedy({TripCause::kSpeed, 1, 0.0, 50.0, 40.0}, limits), "");
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <set>
 #include <string>
 #include <string_view>
@@ -90,15 +89,6 @@ TEST(TripText, AdvisesAboutImplausibleReports) {
   }
 }
 
-// After a run that was aborted in full swing, the encoders keep counting.
-TEST(TripText, AdvisesAboutAJointOutsideItsRange) {
-  const Trip trip{TripCause::kAngle, 1, 0.0, -56.5487, -50.0};
-  const std::string advice = describe_start_remedy(trip, described_limits());
-  expect_parts(advice, {"\"pendulum\"", "-56.55 rad", "-9 turns", "-50 and 50 rad",
-                        "switch the unit off and on"});
-  EXPECT_EQ(describe_start_remedy({TripCause::kSpeed, 1, 0.0, 50.0, 40.0}, described_limits()), "");
-}
-
 TEST(TripText, PutsTheUnitsFaultsIntoWords) {
   const Trip trip{TripCause::kUnitTripped, 0, 2.5, 0x22, 0.0};
   EXPECT_TRUE(describe_trip(trip, described_limits())
@@ -144,19 +134,6 @@ TEST(TripText, NamesTheStalledPartOfThisComputer) {
             "8192 samples are waiting to be recorded, and the buffer is full, at t = 2.500 s; "
             "motor off. The "
             "disk is too slow, or something keeps this program from writing");
-}
-
-TEST(SafetyLimitsCheck, NamesEachImpossibleField) {
-  SafetyLimits limits = described_limits();
-  EXPECT_TRUE(find_limit_errors(limits).empty());
-  limits.motor[0].command_max = -1.0;
-  limits.joint[1].angle_rad_max = -60.0;
-  limits.joint[1].missing_s_max = std::numeric_limits<double>::quiet_NaN();
-  const auto faults = find_limit_errors(limits);
-  ASSERT_EQ(faults.size(), 3U);
-  expect_parts(faults[0], {"command_max"});
-  expect_parts(faults[1], {"pendulum"});
-  expect_parts(faults[2], {"missing_ms_max"});
 }
 
 }  // namespace
