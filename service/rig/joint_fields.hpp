@@ -9,9 +9,12 @@ namespace service {
 
 /// Paths of the fields of a joint's points, with their parameters.
 inline constexpr std::pair<const char*, estimator::JointParameter> kPointFields[] = {
-    {"parent.point.x", estimator::JointParameter::kPointAx}, {"parent.point.y", estimator::JointParameter::kPointAy},
-    {"parent.point.z", estimator::JointParameter::kPointAz}, {"child.point.x", estimator::JointParameter::kPointBx},
-    {"child.point.y", estimator::JointParameter::kPointBy},  {"child.point.z", estimator::JointParameter::kPointBz}};
+    {"parent.point.x", estimator::JointParameter::kPointAx},
+    {"parent.point.y", estimator::JointParameter::kPointAy},
+    {"parent.point.z", estimator::JointParameter::kPointAz},
+    {"child.point.x", estimator::JointParameter::kPointBx},
+    {"child.point.y", estimator::JointParameter::kPointBy},
+    {"child.point.z", estimator::JointParameter::kPointBz}};
 
 /// Paths of other fields of a joint whose names do not depend on its type.
 inline constexpr std::pair<const char*, estimator::JointParameter> kJointFields[] = {

@@ -166,6 +166,11 @@ void explain_excerpts(MisfitProblem problem, const std::vector<Recording>& recor
     std::vector<MisfitCause> causes =
         try_misfit_causes(problem, findings.empty() ? recordings : std::vector<Recording>());
     if (is_stop_requested(problem.monitor)) return;
+    // Errors that stay as large as the motion can be reduced by any change.
+    const Eigen::ArrayXd lost = kLost * readings_per_radian(problem.estimate).array();
+    std::erase_if(causes, [&](const MisfitCause& cause) {
+      return (cause.fit.rmse().array() >= lost).any();
+    });
     if (!causes.empty()) {
       sort_causes(causes);
       findings.push_back(report_finding(problem, causes));
