@@ -95,8 +95,8 @@ enum class OptionGroup { kGeneral, kMethod, kSimulator };
 /// The definition of a calibration option, from which command line, messages, Python, reports and
 /// reference pages are generated.
 struct OptionRow {
-  /// Name on the command line, without "--". A flag switches its member to the opposite of the
-  /// default. Python uses underscores and omits "no-".
+  /// Name on the command line, without "--". A flag sets `member` to the opposite of its default:
+  /// "no-..." sets it to false. In Python the name has underscores and no prefix "no-".
   std::string_view name;
   std::string_view key;  ///< name in JSON and in messages
   std::variant<double CalibrationOptions::*, int CalibrationOptions::*, bool CalibrationOptions::*,

@@ -144,7 +144,8 @@ Measurement stays_off_after_clear(TestHost& host) {
   const std::uint16_t token = host.clear(1, 0).token;
   expect_result(host.clear(2, token), CLEAR_DONE, "CLEAR step 2");
   for (const ReceivedSample& sample : host.read_samples_for(400ms)) {
-    expect(!sample.is_driving(), "a COMMAND sent before the CLEAR drives after the CLEAR");
+    expect(!sample.is_driving(),
+           "a COMMAND sent before the CLEAR switches the output on after the CLEAR");
     expect(!sample.is_tripped() || sample.report.fault_flags == FAULT_HOST,
            "a COMMAND from before the CLEAR trips after it: {}",
            fault_names(sample.report.fault_flags));
@@ -180,7 +181,7 @@ Measurement forgets_command_of_before(TestHost& host) {
     }
     for (int later = 0; later < 10; ++later) host.next_sample();
     expect(!host.last_sample()->is_driving(),
-           "a COMMAND sent before a trip drives after the CLEAR");
+           "a COMMAND sent before a trip switches the output on after the CLEAR");
   }
   return format_count(kTries, "trip", "cleared at once");
 }

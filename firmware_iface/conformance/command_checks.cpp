@@ -298,7 +298,7 @@ std::vector<ConformanceCheck> command_checks() {
        rejects_before_stream},
       {"C4.1c", "A COMMAND without a stream does not drive.", rejects_without_stream},
       {"C4.2a", "A COMMAND that answers a sample one tick too old is rejected.", rejects_too_old},
-      {"C4.2c", "A COMMAND that answers a sample up to 1026 samples old is rejected.",
+      {"C4.2c", "A COMMAND that answers a sample 7 to 1026 samples before the newest is rejected.",
        rejects_far_past},
       {"C4.2b", "A COMMAND that answers the oldest sample allowed is accepted.",
        accepts_oldest_allowed},

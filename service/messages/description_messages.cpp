@@ -51,7 +51,8 @@ constexpr MessageRow kDescriptionRows[] = {
      "or add the angle of joint {parent:?} in the recording"},
     {kRelativeAngles, "relative-angle",
      "every angle is relative to the preceding body, but described as absolute",
-     "describe the angles with encoders of the joints"},
+     "describe each angle with an encoder of the joint itself, "
+     "not with an encoder between the ground and the body"},
     {kAngleWithoutParent, "relative-angle",
      "the angle of joint {channel:?} does not include the angle of joint {parent:?}",
      "add the angle of joint {parent:?} in the recording"},

@@ -81,7 +81,7 @@ constexpr MessageRow kMisfitRows[] = {
     {kFittedTerm, "fitted-term", "{parameter} {value}"},
     {kCreep, "creep", "with dry friction, joints creep instead of sticking: {joints:, }",
      "set `friction {{ transition_speed: ... }}` of these joints; "
-     "friction creeps in simulators and in greased bearings"},
+     "the friction of simulators and of greased bearings lets joints creep"},
     {kCreepingJoint, "creeping-joint", "{joint:?} at about {speed}"},
     {kMisfitCause, "misfit-cause",
      "{causes}; "

@@ -200,11 +200,11 @@ TEST(RecordingParts, ContainEverySampleOnce) {
     int row = 0;
     for (const estimator::Recording& part : parts) {
       ASSERT_EQ(part.segments.size(), 1U);
-      const estimator::Segment& part = part.segments[0];
-      EXPECT_DOUBLE_EQ(part.start, two_segments().segments[source].start + 0.5 * row);
-      for (int k = 0; k < part.sample_count(); ++k, ++row) {
-        EXPECT_EQ(part.angles(k, 0), row);
-        EXPECT_EQ(part.controls(k, 0), 10.0 * row);
+      const estimator::Segment& segment = part.segments[0];
+      EXPECT_DOUBLE_EQ(segment.start, two_segments().segments[source].start + 0.5 * row);
+      for (int k = 0; k < segment.sample_count(); ++k, ++row) {
+        EXPECT_EQ(segment.angles(k, 0), row);
+        EXPECT_EQ(segment.controls(k, 0), 10.0 * row);
       }
       if (row == two_segments().segments[source].sample_count()) {
         ++source;

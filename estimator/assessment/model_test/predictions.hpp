@@ -23,7 +23,7 @@ namespace estimator {
 std::vector<TorquePrediction> predict_torques(const Mechanism& at, const ShootingInput& input,
                                               const CalibrationOptions& options);
 
-/// Predicts torques at the result of a joint estimation.
+/// Predicts torques with the parameters that a fit estimated jointly with the states.
 /// @param start  mechanism with which the filtered states of `fit.input()` were computed
 std::vector<TorquePrediction> predict_torques(const Mechanism& start, const ShootingFit& fit,
                                               const CalibrationOptions& options);

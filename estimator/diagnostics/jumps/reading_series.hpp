@@ -64,10 +64,10 @@ class NoiseScale {
   double noise(std::size_t position) const;
   double quantum() const { return quantum_; }
 
-  /// Returns the largest sustained acceleration [rad/period²]: the smallest result of
-  /// `sustained_acceleration` over strides of up to `longest` readings. Longer strides reduce the
-  /// effect of noise and quantization. A longer median reduces the effect of many runs of false
-  /// readings.
+  /// Returns the largest sustained acceleration [rad/period²]: the smallest of the results of
+  /// `sustained_acceleration`, for strides of up to `longest` readings, and of
+  /// `acceleration_despite_runs`. Longer strides reduce the effect of noise and quantization; the
+  /// longer medians of `acceleration_despite_runs` reduce the effect of runs of false readings.
   double sustained_acceleration_over_strides(std::size_t longest) const;
 
   /// Returns the largest sustained acceleration [rad/period²], from second differences of readings

@@ -103,7 +103,8 @@ class GroundContactLanes {
     return row_at<W>(active, program_.contact_of_equation()[static_cast<std::size_t>(equation)]);
   }
 
-  /// Computes the rows of active contacts in G, X and S. Other rows of S are those of the identity.
+  /// Computes the Jacobian G, its response X and the mobility S of active contacts, and factors S.
+  /// In S, the rows of inactive contacts are rows of the identity matrix; in G and X they are zero.
   void factor(const Rows& lu, const Rows& inverse_pivot, const Rows& active, const double* rows) {
     for (int i = 0; i < m_; ++i) {
       const double* on = active_row(active, i);

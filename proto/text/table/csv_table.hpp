@@ -52,8 +52,8 @@ struct CsvTable {
   std::vector<CsvFault> faults = {};
   int first_row = 0;  ///< index of the first row among all rows of the file
 
-  /// Name of each requested column for messages, such as "variable 'theta'", if the file has no
-  /// lines of text; empty for CSV.
+  /// For binary files: name of each requested column in messages, such as "variable 'theta'". Empty
+  /// for text files, whose messages contain a line number instead.
   std::vector<std::string> sources = {};
 
   int row_count() const { return static_cast<int>(lines.size()); }

@@ -112,8 +112,7 @@ TEST(MisfitTrials, EndWithTheComputationBudget) {
                               .excerpts = excerpts,
                               .noise = Eigen::Vector2d::Constant(5e-4),
                               .monitor = monitor,
-                              .budget = budget,
-                              .rmse = Eigen::Vector2d::Zero()};
+                              .budget = budget};
   EXPECT_TRUE(std::isfinite(problem.fit(mechanism).cost()));
   EXPECT_LT(budget.left, 0.0);
   EXPECT_FALSE(budget.exceeded);

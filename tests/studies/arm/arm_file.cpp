@@ -9,7 +9,7 @@ StudyArm read_arm(const rigcal::v1::StudyArm& source, const proto::TextLocator& 
   StudyArm arm;
   arm.links = given(source.links(), place, "links");
   arm.draws = given(source.repetitions(), place, "repetitions");
-  arm.dependent = source.tied_repetitions();
+  arm.tied = source.tied_repetitions();
   arm.seed = source.seed();
   arm.duration = given(source.duration_s(), place, "duration_s");
   arm.period = 1.0 / given(source.rate_hz(), place, "rate_Hz");

@@ -259,7 +259,7 @@ class TaskList {
 };
 
 bool is_tied_parameter(const StudyArm& arm, double noise, int draw) {
-  return noise > 0.0 && draw < arm.dependent;
+  return noise > 0.0 && draw < arm.tied;
 }
 
 /// Calls visit(noise, draw) for each recording of the study.

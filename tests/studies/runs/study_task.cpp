@@ -88,8 +88,8 @@ void add(Fingerprint& key, const estimator::FixedJoint& weld) {
 }
 
 void add(Fingerprint& key, const estimator::Mechanism& mechanism) {
-  const auto& [name, bodies, joints, welds, couplings, body_encoders, sensors, parameters, ties,
-               withheld] = mechanism;
+  const auto& [name, bodies, joints, welds, couplings, body_encoders, sensors, contacts, parameters,
+               ties, withheld] = mechanism;
   add(key, name);
   for (const estimator::Body& body : bodies) add(key, body);
   for (const estimator::Joint& joint : joints) add(key, joint);
@@ -111,6 +111,11 @@ void add(Fingerprint& key, const estimator::Mechanism& mechanism) {
     add(key, sensor.frame);
     add(key, static_cast<int>(sensor.kind));
     add(key, sensor.joint);
+  }
+  for (const estimator::GroundContact& contact : contacts) {
+    add(key, contact.name);
+    add(key, contact.body);
+    add(key, static_cast<int>(contact.kind));
   }
   for (const std::string& sensor : withheld) add(key, sensor);
   for (const estimator::Parameter& parameter : parameters) add(key, parameter);

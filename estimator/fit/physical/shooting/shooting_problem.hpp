@@ -144,8 +144,8 @@ class ShootingProblem final : public LeastSquaresProblem {
   /// sample is simulated from the shooting node before it.
   const Eigen::MatrixXd& predicted_angles(int segment) const { return point_.angles[segment]; }
 
-  /// Returns the states at the shooting nodes of a segment: angles over rates, 2·joints × nodes.
-  /// Rates of dependent joints are zero.
+  /// Returns the states at the shooting nodes of a segment, 2·joints × nodes: first the rows of
+  /// joint angles, then the rows of joint rates. Rates of dependent joints are zero.
   Eigen::MatrixXd node_states(int segment) const;
   /// Returns the nominal time between the shooting nodes of a segment [s].
   double node_spacing(int segment) const { return segments_[segment].spacing; }
