@@ -106,7 +106,7 @@ EMBEDDED_FILES = {("ProvenanceResult", "rig_text"): "Rig"}
 TEXT_FILES = {
     "Rig": "name body joint chain gravity recording unit safety real_time quantity dependency "
     "body_encoder inertial_sensor torque_sensor force_torque_sensor position_sensor "
-    "distance_sensor",
+    "distance_sensor vibration contact",
     "Scenario": "name duration_s rate_hz initial release swing_up pulse step chirp multisine "
     "replay pulse_train limits noise test_push position_feedback",
     "Study": "kind title settings method set sweep_recording sweep starts trace redundant leg arms",

@@ -102,7 +102,8 @@ inline ParameterOwner find_parameter_owner(const Mechanism& mechanism, int index
     return {ParameterOwner::Kind::kJoint, (index - joint_begin) / Mechanism::kJointParameters,
             (index - joint_begin) % Mechanism::kJointParameters};
   }
-  if (index < world_begin + Mechanism::kGravityParameters) {
+  // SPOOK supports no vibration of the ground.
+  if (index <= world_begin + static_cast<int>(GravityParameter::kTiltZ)) {
     return {ParameterOwner::Kind::kWorld, 0, index - world_begin};
   }
   return {ParameterOwner::Kind::kElsewhere, 0, 0};

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <utility>
+#include <tuple>
 
 namespace proto {
 namespace {
@@ -37,14 +37,16 @@ bool begins_with(const std::string& longer, const std::string& name) {
 std::vector<std::string> find_similar_names(const std::string& name,
                                             const std::vector<std::string>& names,
                                             std::size_t count) {
-  std::vector<std::pair<int, std::string>> near;
+  std::vector<std::tuple<int, std::size_t, std::string>> near;  // the shorter of equally near names
   near.reserve(names.size());
   for (const std::string& other : names) {
-    near.emplace_back(begins_with(other, name) ? 0 : distance(name, other), other);
+    near.emplace_back(begins_with(other, name) ? 0 : distance(name, other), other.size(), other);
   }
   std::sort(near.begin(), near.end());
   std::vector<std::string> nearest;
-  for (std::size_t k = 0; k < std::min(count, near.size()); ++k) nearest.push_back(near[k].second);
+  for (std::size_t k = 0; k < std::min(count, near.size()); ++k) {
+    nearest.push_back(std::get<2>(near[k]));
+  }
   return nearest;
 }
 

@@ -470,9 +470,8 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
     const int after = k + 1 < samples ? steps : std::min(1, sensors.sensor_count());
     for (int i = 0; i < after; ++i) {
       const double begin = time + i * step;
-      for (Eigen::Index m = 0; m < motor_count; ++m) {
+      for (Eigen::Index m = 0; m < motor_count; ++m)
         control[m] = motors[static_cast<std::size_t>(m)].acting(begin, step);
-      }
       plant->advance_step(control, begin);
       encoders.take(plant->joint_coordinates(), plant->joint_speeds());
       if (sensors.sensor_count() == 0) continue;
@@ -490,9 +489,7 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
 }
 
 std::string simulation_csv(const Rig& rig, const SimulatedRun& run) {
-  estimator::Segment segment;
-  segment.period = run.period;
-  segment.angles = run.angles;
+  estimator::Segment segment{.period = run.period, .angles = run.angles};
   segment.controls = run.controls;
   segment.inertial = run.inertial;
   set_contacts(rig.contacts, segment);

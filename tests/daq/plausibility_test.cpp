@@ -357,7 +357,7 @@ TEST_F(Motion, SilenceIsNotJudgedByTheSpeedBeforeAnEarlierRest) {
   for (const bool moves_again : {true, false}) {
     begin(1.0);
     const int at = until_trip(1715, [&](int k) {
-      const std::int64_t counts = counts_at(0.18 * kTick_s * std::min(k, 1000));
+      const std::int64_t counts = counts_at(0.3 * kTick_s * std::min(k, 1000));
       return step(k / 10, counts + (moves_again && k > 1325 ? 2 : 0), 1.0);
     });
     EXPECT_EQ(at > 0, !moves_again);

@@ -13,12 +13,13 @@ inline void add_body_encoder(estimator::Mechanism& mechanism, const std::string&
   const int index =
       mechanism.body_encoder_parameter_index(mechanism.count_encoders_between_bodies(), {});
   mechanism.body_encoders.push_back({name, body_a, body_b});
-  estimator::Parameter parameter{.name = name + ".offset", .unit = "rad", .value = offset};
-  parameter.free = true;
-  mechanism.parameters.insert(mechanism.parameters.begin() + index, parameter);
-  const estimator::Parameter delay{
-      .name = name + ".encoder_delay", .unit = "s", .lower = -0.05, .upper = 0.05};
-  mechanism.parameters.insert(mechanism.parameters.begin() + index + 1, delay);
+  estimator::Mechanism defaults = mechanism;
+  estimator::make_parameters(defaults);
+  const auto own = defaults.parameters.begin() + index;
+  mechanism.parameters.insert(mechanism.parameters.begin() + index, own,
+                              own + estimator::Mechanism::kEncoderParameters);
+  mechanism.parameters[index].value = offset;
+  mechanism.parameters[index].free = true;
 }
 
 }  // namespace test_support

@@ -172,7 +172,7 @@ TEST_F(Calibrated, InputsAreReportedByAllCommandsWithJson) {
   for (const auto& [command, options] : std::vector<std::pair<std::string, std::string>>{
            {"check", ""},
            {"validate", ""},
-           {"crossvalidate", " --pieces 2"},
+           {"crossvalidate", " --parts 2"},
            {"bootstrap", " --draws 2 --method noise"},
            {"compare", " --laws viscous,viscous+dry --window 0.5 --folds 2"}}) {
     const ProgramRun made = run_rigcal(command + " " + input + options);

@@ -63,18 +63,18 @@ constexpr double kHelps = 0.6;
 
 ExcerptFit::ExcerptFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
                        const Eigen::VectorXd& noise, const CalibrationMonitor& monitor,
-                       double work_max, double cost_max) {
+                       const FitLimits& limits) {
   try {
     ShootingInput input = prepare_shooting_input(mechanism, excerpts, {});
     limit_integration_steps(compute_friction_step_limits(mechanism, input.states), input);
     input.noise.angle = noise;
     ShootingProblem loose = make_short_intervals(mechanism, input, monitor);
     work_ += work_of(loose, {});
-    is_too_long_ = kLeastEvaluations * work_ > work_max;
+    is_too_long_ = kLeastEvaluations * work_ > limits.work;
     if (is_too_long_) return;
     work_ += work_of(loose, solve(loose, few(kFollowIterations), {}, monitor.stop));
     readings_ = loose.reading_count();
-    if (!(loose.cost() <= cost_max * readings_)) return;
+    if (!(loose.cost() <= limits.cost_per_reading * readings_)) return;
     Mechanism near = mechanism;
     copy_parameter_values(loose.mechanism(), near);
     input.grid.interval = std::numeric_limits<double>::infinity();
@@ -164,7 +164,8 @@ ExcerptFit MisfitProblem::fit(const Mechanism& mechanism, const std::vector<Reco
     budget.exceeded = true;
     return {};
   }
-  ExcerptFit fit(mechanism, recordings, noise, monitor, budget.left, cost_max);
+  ExcerptFit fit(mechanism, recordings, noise, monitor,
+                 {.cost_per_reading = cost_max, .work = budget.left});
   budget.left -= fit.work();
   budget.exceeded |= fit.is_too_long();
   return fit;

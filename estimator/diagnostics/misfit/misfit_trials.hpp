@@ -15,6 +15,13 @@
 
 namespace estimator {
 
+/// Limits beyond which a fit to excerpts has no result.
+struct FitLimits {
+  /// Cost of a first fit of free states over short intervals, which fits better than a simulation.
+  double cost_per_reading = std::numeric_limits<double>::infinity();
+  double work = std::numeric_limits<double>::infinity();  ///< expected computing work
+};
+
 /// A fit of the open-loop simulation to short excerpts of recordings, each with its own initial
 /// state. The fit starts from nearly correct parameters and takes a few iterations.
 class ExcerptFit {
@@ -24,14 +31,9 @@ class ExcerptFit {
 
   /// Fits a mechanism to excerpts of recordings.
   /// @param noise      reading noise of each sensor [rad or m]
-  /// @param work_max  largest computing work; a fit that would take longer has no result
-  /// @param cost_max  limit on the cost per reading. If a first fit of free states over short
-  ///                  intervals, which fits better than a simulation, exceeds this limit, there is
-  ///                  no result
   ExcerptFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
              const Eigen::VectorXd& noise, const CalibrationMonitor& monitor,
-             double work_max = std::numeric_limits<double>::infinity(),
-             double cost_max = std::numeric_limits<double>::infinity());
+             const FitLimits& limits = {});
 
   /// Returns the whitened cost; infinite if there is no fit.
   double cost() const;

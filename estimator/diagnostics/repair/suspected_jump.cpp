@@ -274,7 +274,8 @@ bool is_explained(const Mechanism& mechanism, const Recording& half, const Eigen
                   const CalibrationMonitor& monitor) {
   const std::vector<Recording> excerpts = select_excerpts(mechanism, {half}, kMisfitExcerptLimits);
   if (excerpts.empty()) return true;
-  const ExcerptFit fit(mechanism, excerpts, noise, monitor, kExcerptErrorMost * kExcerptErrorMost);
+  const ExcerptFit fit(mechanism, excerpts, noise, monitor,
+                       {.cost_per_reading = kExcerptErrorMost * kExcerptErrorMost});
   if (!std::isfinite(fit.cost())) return false;
   return (fit.rmse().array() <= kExcerptErrorMost * noise.array()).all();
 }

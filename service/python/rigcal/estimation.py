@@ -92,9 +92,9 @@ def crossvalidate(recordings: RecordingsLike, rig: RigLike, *, by: Optional[str]
     if sum(given is not None for given in (by, parts, part_length)) > 1:
         raise InputError("only one of by, parts and part_length can be given")
     length = 0.0 if part_length is None else positive(part_length, "part_length", " [s]")
-    parts = count(parts, "parts", 1000)
+    part_count = count(parts, "parts", 1000)
     return _run(CrossValidation, lambda monitor: _rigcal.crossvalidate(
-        request, chosen, parts, length, monitor), progress, threads)
+        request, chosen, part_count, length, monitor), progress, threads)
 
 
 @accepts_options

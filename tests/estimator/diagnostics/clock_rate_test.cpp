@@ -107,18 +107,24 @@ TEST(MisfitTrials, EndWithTheComputationBudget) {
   const std::vector<Recording> excerpts =
       select_excerpts(mechanism, {recorded()}, kMisfitExcerptLimits);
   const CalibrationMonitor monitor;
-  ComputationBudget budget{1.0};
-  const MisfitProblem problem{.estimate = mechanism,
-                              .excerpts = excerpts,
-                              .noise = Eigen::Vector2d::Constant(5e-4),
-                              .monitor = monitor,
-                              .budget = budget};
-  EXPECT_TRUE(std::isfinite(problem.fit(mechanism).cost()));
+  const Eigen::Vector2d noise = Eigen::Vector2d::Constant(5e-4);
+  ComputationBudget budget{0.9 * ExcerptFit(mechanism, excerpts, noise, monitor).work()};
+  MisfitProblem problem{.estimate = mechanism,
+                        .excerpts = excerpts,
+                        .noise = noise,
+                        .monitor = monitor,
+                        .budget = budget};
+  problem.fitted = problem.fit(mechanism);
+  EXPECT_TRUE(std::isfinite(problem.fitted.cost()));
   EXPECT_LT(budget.left, 0.0);
   EXPECT_FALSE(budget.exceeded);
   EXPECT_TRUE(std::isinf(problem.fit(mechanism).cost()));
   EXPECT_TRUE(budget.exceeded);
   EXPECT_TRUE(try_misfit_causes(problem, excerpts).empty());
+  // A fit that would take longer than the rest of the budget is not started.
+  budget = {1.0};
+  EXPECT_TRUE(std::isinf(problem.fit(mechanism).cost()));
+  EXPECT_TRUE(budget.exceeded);
 }
 
 // If short intervals with free states already leave large residuals, no simulation can do better.
@@ -130,7 +136,8 @@ TEST(MisfitTrials, SkipTheSimulationIfShortIntervalsDoNotFit) {
   const std::vector<Recording> excerpts =
       select_excerpts(right, {recorded()}, kMisfitExcerptLimits);
   const auto fit = [&](const Mechanism& mechanism, double cost_max) {
-    return ExcerptFit(mechanism, excerpts, Eigen::Vector2d::Constant(5e-4), {}, cost_max);
+    return ExcerptFit(mechanism, excerpts, Eigen::Vector2d::Constant(5e-4), {},
+                      {.cost_per_reading = cost_max});
   };
   constexpr double kMost = 10.0, kAny = std::numeric_limits<double>::infinity();
   const ExcerptFit whole = fit(turned, kAny), broken_off = fit(turned, kMost);

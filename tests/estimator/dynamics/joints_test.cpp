@@ -117,7 +117,7 @@ Mechanism random_tree() {
       parameter.value = uniform(random);
     }
   }
-  for (const char* none : {".x_rest", ".theta_rest", ".r_mu", ".offset"}) {
+  for (const char* none : {".x_rest", ".theta_rest", ".r_mu", ".offset", ".play"}) {
     for (Parameter& parameter : mechanism.parameters) {
       if (parameter.name.ends_with(none)) parameter.value = 0.0;
     }
