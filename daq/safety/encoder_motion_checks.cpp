@@ -28,7 +28,7 @@ constexpr double kFrictionRestTimeMin_s = 0.1;
 // moved them.
 constexpr double kAbsorbed = 1.85;         // largest limit, in stall limits
 constexpr double kAbsorbedDecrease = 6.0;  // [1/rad²]
-constexpr double kAbsorbingSpeed = 1.5;    // of another joint; honest runs need 2.25 rad/s
+constexpr double kAbsorbingSpeed = 1.0;    // of another joint [rad/s]
 
 // Limit of the pushes within which a joint moves by kNearCounts, in stall limits. An intact joint
 // needs 8/12 of one, and 2.2 against friction of 0.7 stall commands. If gravity or joints that move

@@ -237,7 +237,7 @@ class MotionModel : private MotionHistory {
     bool others_move = false;
     for (std::size_t p = 0; p < kRunJoints; ++p) {
       others_move = others_move || (moved_s(p, k) > moved_s(j, k) + 0.1 &&
-                                    largest_speed(p, k, 5, 0.0) >= 1.5 * scale(p));
+                                    largest_speed(p, k, 5, 0.0) >= 1.0 * scale(p));
     }
     double share = 1.0;
     if (others_move && did_rig_move(j, k).value_or(false)) {
