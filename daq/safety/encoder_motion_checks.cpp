@@ -99,8 +99,8 @@ void EncoderMotionMonitor::check_stall(std::size_t j) noexcept {
   fail_stall(j, rest.pushes.reach(), absorbs ? std::max(1.0, absorbed) : 1.0);
 }
 
-// Few counts to and fro are no motion either: a unit that repeats a recording of them, or a loose
-// encoder.
+// A few counts to and fro are not a motion either. They occur if the unit sends old counts again,
+// or if the encoder is loose on its shaft.
 void EncoderMotionMonitor::check_small_motion(std::size_t j) noexcept {
   fail_stall(j, joints_[j].near.pushes.reach(), kNearLimit);
 }

@@ -140,7 +140,7 @@ std::string describe_motion_trip(const Trip& trip, const std::string& unit) {
   const std::string at = ", allowed " + figure(trip.limit, unit) + at_time(trip) + ". ";
   switch (trip.cause) {
     case TripCause::kStall:
-      return "its encoder did not count while its motor pushed, "
+      return "its encoder did not count, or a few counts to and fro, while its motor pushed, "
              "equivalent to the stall command for " +
              value + at +
              "Check the encoder and its cable, whether the joint is blocked, "

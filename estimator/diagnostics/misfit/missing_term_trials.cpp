@@ -167,6 +167,15 @@ FreedTerms with_friction_drift(const Mechanism& estimate) {
   });
 }
 
+/// Replaces `best` by a trial whose predicted cost per reading is below `least`.
+void keep_if_better(const MisfitProblem& problem, FreedTerms trial, double& least,
+                    FreedTerms& best) {
+  const double cost = problem.predict_cost(trial.mechanism);
+  if (!(cost < least)) return;
+  least = cost;
+  best = std::move(trial);
+}
+
 /// Frees the cogging torque of one motor.
 FreedTerms with_cogging_order(const Mechanism& estimate, int joint, int order) {
   FreedTerms out{estimate, {}};
@@ -186,11 +195,7 @@ FreedTerms with_cogging(const MisfitProblem& problem) {
     if (!own.motor.present || !own.kind_traits().wraps || own.motor.cogging_order > 0) continue;
     for (int order = 1; order <= kCoggingOrderMost; ++order) {
       if (is_stop_requested(problem.monitor)) return best;
-      FreedTerms trial = with_cogging_order(estimate, joint, order);
-      const double cost = problem.predict_cost(trial.mechanism);
-      if (!(cost < least)) continue;
-      least = cost;
-      best = std::move(trial);
+      keep_if_better(problem, with_cogging_order(estimate, joint, order), least, best);
     }
   }
   return best;
@@ -295,11 +300,7 @@ FreedTerms with_vibration(const MisfitProblem& problem) {
   }
   for (const double frequency : lines) {
     if (is_stop_requested(problem.monitor)) return best;
-    FreedTerms trial = with_vibration_near(problem.estimate, frequency);
-    const double cost = problem.predict_cost(trial.mechanism);
-    if (!(cost < least)) continue;
-    least = cost;
-    best = std::move(trial);
+    keep_if_better(problem, with_vibration_near(problem.estimate, frequency), least, best);
   }
   return best;
 }
